@@ -237,6 +237,22 @@ BEGIN
   RETURN NULL;
 END $$;
 
+CREATE FUNCTION public.notify_finished_report() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  PERFORM pg_notify('inlet_finished_reports', OLD.partner_id::text);
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION public.notify_requested_report() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  PERFORM pg_notify('inlet_report_requests', NEW.partner_id::text);
+  RETURN NULL;
+END $$;
+
 CREATE TABLE public.partner (
     id bigint NOT NULL,
     name text NOT NULL,
@@ -465,6 +481,20 @@ CREATE TABLE public.dead_generation (
     purging_until timestamp with time zone,
     purged_rows bigint DEFAULT 0 NOT NULL,
     purged_at timestamp with time zone
+);
+
+CREATE TABLE public.event (
+    partner_id bigint NOT NULL,
+    sequence bigint NOT NULL,
+    customer_id bigint,
+    type text NOT NULL,
+    data jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.event_counter (
+    partner_id bigint NOT NULL,
+    last_sequence bigint NOT NULL
 );
 
 CREATE SEQUENCE public.fold_id
@@ -798,6 +828,12 @@ ALTER TABLE ONLY public.customer
 ALTER TABLE ONLY public.dead_generation
     ADD CONSTRAINT dead_generation_pkey PRIMARY KEY (audience_id, generation);
 
+ALTER TABLE ONLY public.event_counter
+    ADD CONSTRAINT event_counter_pkey PRIMARY KEY (partner_id);
+
+ALTER TABLE ONLY public.event
+    ADD CONSTRAINT event_pkey PRIMARY KEY (partner_id, sequence);
+
 ALTER TABLE ONLY public.import_log
     ADD CONSTRAINT import_log_pkey PRIMARY KEY (job_id);
 
@@ -901,6 +937,8 @@ CREATE INDEX dead_generation_due ON public.dead_generation USING btree (check_at
 
 CREATE INDEX dead_generation_purged ON public.dead_generation USING btree (purged_at) WHERE (purged_at IS NOT NULL);
 
+CREATE INDEX event_created ON public.event USING btree (created_at);
+
 CREATE INDEX import_log_newest ON public.import_log USING btree (partner_id, job_id DESC);
 
 CREATE INDEX job_file_batch ON public.job_file USING btree (batch_id);
@@ -983,6 +1021,12 @@ CREATE TRIGGER note_index_change AFTER UPDATE OF status ON public.job FOR EACH R
 
 CREATE TRIGGER note_index_change AFTER DELETE ON public.repair_load FOR EACH ROW EXECUTE FUNCTION public.note_repair();
 
+CREATE TRIGGER notify_finished AFTER DELETE ON public.report_request FOR EACH ROW EXECUTE FUNCTION public.notify_finished_report();
+
+CREATE TRIGGER notify_requested AFTER INSERT ON public.report_request FOR EACH ROW EXECUTE FUNCTION public.notify_requested_report();
+
+CREATE TRIGGER notify_requested_again AFTER UPDATE OF state ON public.report_request FOR EACH ROW WHEN ((new.state IS DISTINCT FROM old.state)) EXECUTE FUNCTION public.notify_requested_report();
+
 CREATE TRIGGER tell_of_audience AFTER UPDATE OF updated_at ON public.audience FOR EACH ROW EXECUTE FUNCTION public.tell_of_change();
 
 CREATE TRIGGER tell_of_claim AFTER UPDATE OF load_id ON public.job_file FOR EACH ROW WHEN (((new.audience_id IS NOT NULL) AND (new.load_id IS DISTINCT FROM old.load_id))) EXECUTE FUNCTION public.tell_of_change();
@@ -1030,6 +1074,15 @@ ALTER TABLE ONLY public.dead_generation
 
 ALTER TABLE ONLY public.dead_generation
     ADD CONSTRAINT dead_generation_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
+ALTER TABLE ONLY public.event_counter
+    ADD CONSTRAINT event_counter_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
+ALTER TABLE ONLY public.event
+    ADD CONSTRAINT event_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES public.customer(id);
+
+ALTER TABLE ONLY public.event
+    ADD CONSTRAINT event_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
 
 ALTER TABLE ONLY public.import_log
     ADD CONSTRAINT import_log_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id);
@@ -1119,6 +1172,10 @@ ALTER TABLE public.customer ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.dead_generation ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.event ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.event_counter ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.import_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.index_audience ENABLE ROW LEVEL SECURITY;
@@ -1168,6 +1225,10 @@ CREATE POLICY of_partner ON public.audit_log USING ((partner_id = public.current
 CREATE POLICY of_partner ON public.customer USING ((partner_id = public.current_partner()));
 
 CREATE POLICY of_partner ON public.dead_generation USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.event USING (((partner_id = public.current_partner()) AND ((public.current_customer() IS NULL) OR (customer_id = public.current_customer()))));
+
+CREATE POLICY of_partner ON public.event_counter USING ((partner_id = public.current_partner()));
 
 CREATE POLICY of_partner ON public.import_log USING ((partner_id = public.current_partner()));
 
@@ -1313,6 +1374,8 @@ GRANT SELECT ON TABLE public.composition TO inlet_api;
 GRANT SELECT ON TABLE public.customer TO inlet_api;
 
 GRANT INSERT ON TABLE public.dead_generation TO inlet_api;
+
+GRANT SELECT ON TABLE public.event TO inlet_api;
 
 GRANT SELECT,INSERT ON TABLE public.import_log TO inlet_api;
 

@@ -28,6 +28,7 @@ const tags = [
     description: 'Marketplace imports: files of device IDs and attributes, and deletes of their data.',
   },
   { name: 'audiences', description: 'First-party audiences, created from files of device IDs and events.' },
+  { name: 'events', description: 'A log of what has happened, for clients that react to it.' },
   { name: 'limits', description: 'Your rate and size limits.' },
   { name: 'health', description: 'Health checks for operators.' },
 ];
@@ -44,7 +45,7 @@ const securitySchemes = {
     in: 'header',
     name: 'x-user-token',
     description:
-      "A user token of one of the partner's customers limits the request to that customer's audiences. It is either issued by the operator or, if the operator has configured it, a JWT from an OpenID Connect issuer that names the partner and the customer. Without this header, the request uses the partner's own audiences.",
+      "A user token of one of the partner's customers limits the request to that customer's audiences. It is either issued by the operator or, if the operator has configured it, a JWT from an OpenID Connect issuer that names the partner and the customer. Without this header, the request uses the partner's own audiences, and the event log contains the events of all customers.",
   },
 };
 

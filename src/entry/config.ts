@@ -52,7 +52,7 @@ const settings = z.object({
       "PostgreSQL role that the api uses. Row-level security restricts the role to the calling partner's rows. `inlet migrate` creates the role. With `none`, the api has all privileges of its database user. See [deploy.md](deploy.md).",
     ),
   INLET_POSTGRES_CONNECTIONS: count(10).describe(
-    'Maximum number of pooled PostgreSQL connections per process. An api opens one more connection for the queue and, while clients follow records, one for change notifications. A worker opens up to four more connections for the queue, one for notifications, and one for its liveness.',
+    'Maximum number of pooled PostgreSQL connections per process. An api opens one more connection for the queue and, while clients follow records or wait for reports, one for change notifications. A worker opens up to four more connections for the queue, two for notifications, and one for its liveness.',
   ),
   INLET_CLICKHOUSE_URLS: z
     .string()

@@ -48,6 +48,42 @@ describe('a repeated task', () => {
     await stop();
   });
 
+  it('runs the task at once after a change, but not after a failure', async () => {
+    let change = (): void => undefined;
+    const changes = { subscribe: (onChange: (partnerId: number | null) => void) => void (change = () => onChange(1)) };
+    const task = vi.fn<() => Promise<void>>(async () => undefined);
+    const { stop } = repeat(pause, task, log, changes);
+    change();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(task).toHaveBeenCalledTimes(1);
+    task.mockRejectedValueOnce(new Error('database unavailable'));
+    change();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(task).toHaveBeenCalledTimes(2);
+    change();
+    await vi.advanceTimersByTimeAsync(pause - 10);
+    expect(task).toHaveBeenCalledTimes(2);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(task).toHaveBeenCalledTimes(4);
+    await stop();
+  });
+
+  it('runs the task again at once after a change while it runs', async () => {
+    let change = (): void => undefined;
+    const changes = { subscribe: (onChange: (partnerId: number | null) => void) => void (change = () => onChange(1)) };
+    const first = Promise.withResolvers<undefined>();
+    const task = vi.fn<() => Promise<void>>(async () => undefined).mockReturnValueOnce(first.promise);
+    const { stop } = repeat(pause, task, log, changes);
+    await vi.advanceTimersByTimeAsync(pause);
+    change();
+    first.resolve(undefined);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(task).toHaveBeenCalledTimes(2);
+    await vi.advanceTimersByTimeAsync(pause - 10);
+    expect(task).toHaveBeenCalledTimes(2);
+    await stop();
+  });
+
   it('never runs the task twice at the same time', async () => {
     const first = Promise.withResolvers<undefined>();
     const task = vi.fn<() => Promise<void>>(() => first.promise);

@@ -1,29 +1,49 @@
 import type { Log } from '../ports/observability.ts';
+import type { ChangeFeed } from '../ports/records.ts';
 import { pause } from '../usecases/admin/pause.ts';
 
 /** A task that runs often would fill the log during an outage. */
 const minPauseAfterFailureMs = 1_000;
 
-/** Runs a task repeatedly with a pause in between. Failures are logged. The task's signal aborts on stop. */
+/**
+ * Runs a task repeatedly with a pause in between. A change ends the pause, except after a failure. Failures are logged.
+ * The task's signal aborts on stop.
+ */
 export function repeat(
   pauseMilliseconds: number,
   task: (signal: AbortSignal) => Promise<void>,
   log: Log,
+  changes?: Pick<ChangeFeed, 'subscribe'>,
 ): { stop: () => Promise<void> } {
   const stopped = new AbortController();
   const { signal } = stopped;
+  let wake: (() => void) | null = null;
+  let hasChanged = false;
+  changes?.subscribe(() => {
+    hasChanged = true;
+    wake?.();
+  });
+  /** Also ends at once if there was a change while the task ran. */
+  const pauseUntilChange = async (): Promise<void> => {
+    const changed = new AbortController();
+    wake = () => changed.abort();
+    if (!hasChanged) await pause(pauseMilliseconds, AbortSignal.any([signal, changed.signal]));
+    wake = null;
+    hasChanged = false;
+  };
   const run = async (): Promise<void> => {
-    let nextPause = pauseMilliseconds;
+    let hasFailed = false;
     while (!signal.aborted) {
-      await pause(nextPause, signal);
+      if (hasFailed) await pause(Math.max(pauseMilliseconds, minPauseAfterFailureMs), signal);
+      else await pauseUntilChange();
       if (signal.aborted) return;
-      nextPause = pauseMilliseconds;
+      hasFailed = false;
       try {
         await task(signal);
       } catch (error) {
         if (signal.aborted) return;
         log.warn({ err: error }, 'background task failed');
-        nextPause = Math.max(pauseMilliseconds, minPauseAfterFailureMs);
+        hasFailed = true;
       }
     }
   };

@@ -6,15 +6,17 @@ import { type Engine, onEveryShard } from '../adapters/clickhouse/connect.ts';
 import type { Dependency } from '../adapters/http/routes/health.ts';
 import { postgresApiKeyStore } from '../adapters/postgres/api-key-store.ts';
 import { postgresAuditLog } from '../adapters/postgres/audit-log.ts';
-import { postgresChangeFeed } from '../adapters/postgres/change-feed.ts';
+import { postgresChangeFeeds } from '../adapters/postgres/change-feed.ts';
 import { postgresCompositionStore } from '../adapters/postgres/composition-store.ts';
 import { postgresCustomerStore } from '../adapters/postgres/customer-store.ts';
+import { postgresEventLog } from '../adapters/postgres/event-log.ts';
 import { asCaller } from '../adapters/postgres/db/row-security.ts';
 import { postgresOverlapStore } from '../adapters/postgres/overlap-store.ts';
 import { postgresBudgetStore } from '../adapters/postgres/report-budget.ts';
 import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
 import { randomKeys, requestFingerprint } from '../adapters/vault/keys.ts';
 import { accessRecorder } from '../usecases/access/record-access.ts';
+import { type RetryOnChange, retryOnChange } from '../usecases/follow/retry-on-change.ts';
 import { roundedAudiences } from '../usecases/follow/read-audiences.ts';
 import { followedRecords } from '../usecases/follow/followed-records.ts';
 import type { RequireTopology } from '../usecases/admin/topology.ts';
@@ -55,9 +57,12 @@ export function apiDeps(connections: Connections, { engine, stage, requireTopolo
   const audiences = roundedAudiences(stores.audiences, config.INLET_MATCHED_UNIT);
   const keys = instrumentPort('postgres', 'keys', postgresApiKeyStore(db));
   const audit = instrumentPort('postgres', 'audit', postgresAuditLog(db));
-  const feed = postgresChangeFeed({ url: postgresUrl, name: `${name}-changes`, log });
+  const { feedOf, close: closeFeeds } = postgresChangeFeeds({ url: postgresUrl, name: `${name}-changes`, log }, [
+    'records',
+    'finishedReports',
+  ]);
   const followerLimits = { ofProcess: config.INLET_MAX_FOLLOWERS, ofPartner: config.INLET_MAX_FOLLOWERS_PER_PARTNER };
-  const reports = reportDeps(connections, engine, requireTopology);
+  const reports = reportDeps(connections, engine, requireTopology, retryOnChange(feedOf('finishedReports')));
   return {
     ...stores,
     audiences,
@@ -79,13 +84,21 @@ export function apiDeps(connections: Connections, { engine, stage, requireTopolo
     canAssumeRoles: hasRoleIdentity(config),
     customers: instrumentPort('postgres', 'customers', postgresCustomerStore(db)),
     fingerprint: requestFingerprint(config.INLET_SEALING_KEYS),
-    following: followedRecords({ importLogs, audiences, feed, asCaller, limits: followerLimits, log }),
+    following: followedRecords({
+      importLogs,
+      audiences,
+      feed: feedOf('records'),
+      asCaller,
+      limits: followerLimits,
+      log,
+    }),
     streamSeconds: config.INLET_STREAM_SECONDS,
     ...reports,
     budget: reports.composition.budget,
+    events: instrumentPort('postgres', 'events', postgresEventLog(db)),
     reportLimits: reports.composition.reportLimits,
     /** Stops following records. Call this function before the connections close. */
-    closeRecords: () => feed.close(),
+    closeRecords: closeFeeds,
   };
 }
 
@@ -93,6 +106,7 @@ function reportDeps(
   { config, db, observability }: Connections,
   engine: Engine,
   requireTopology: RequireTopology,
+  retry: RetryOnChange,
 ): { readonly composition: CompositionDeps; readonly overlap: OverlapDeps } {
   const { instrumentPort } = observability;
   const common = {
@@ -102,7 +116,11 @@ function reportDeps(
     timeoutMs: reportTimeoutMs,
   };
   return {
-    composition: { ...common, compositions: instrumentPort('postgres', 'compositions', postgresCompositionStore(db)) },
+    composition: {
+      ...common,
+      retryOnChange: retry,
+      compositions: instrumentPort('postgres', 'compositions', postgresCompositionStore(db)),
+    },
     overlap: {
       ...common,
       overlaps: instrumentPort('postgres', 'overlaps', postgresOverlapStore(db)),

@@ -3,6 +3,8 @@ import { clickhouseAudienceWarehouse } from '../adapters/clickhouse/audience-war
 import { clickhouseAudienceProfiler } from '../adapters/clickhouse/index/audience-profiler.ts';
 import { clickhouseDeviceIndex } from '../adapters/clickhouse/index/device-index.ts';
 import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
+import { postgresChangeFeeds } from '../adapters/postgres/change-feed.ts';
+import { postgresEventLog } from '../adapters/postgres/event-log.ts';
 import { postgresIndexStore } from '../adapters/postgres/index-store.ts';
 import { postgresFileStore } from '../adapters/postgres/file-store.ts';
 import { postgresLaneStore } from '../adapters/postgres/lane/lane-store.ts';
@@ -23,11 +25,17 @@ import { type Connections, connectServers, sharedStores } from './wire-shared.ts
 export async function wireWorker(config: Config, log: Logger) {
   const connections = await connectServers(config, { name: 'inlet-worker', boss: 'work' }, log);
   const connected = connectShards(connections);
+  const { feedOf, close: closeFeeds } = postgresChangeFeeds(
+    { url: connections.postgresUrl, name: `${connections.name}-changes`, log },
+    ['requestedReports'],
+  );
   return {
     ...workerDeps(connections, connected),
+    requestedReports: feedOf('requestedReports'),
     observability: connections.observability,
     failpoints: connections.failpoints,
     close: async (): Promise<void> => {
+      await closeFeeds();
       await connections.close();
       await connected.closeEngine();
     },
@@ -72,6 +80,7 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
     index: instrumentPort('clickhouse', 'index', wrapPort('index', clickhouseDeviceIndex(engine))),
     ...publishingOf(config),
     profiler: instrumentPort('clickhouse', 'profiler', clickhouseAudienceProfiler(engine)),
+    events: instrumentPort('postgres', 'events', postgresEventLog(db)),
     reports: instrumentPort('postgres', 'reports', postgresReportQueue(db)),
     budget: instrumentPort('postgres', 'budget', postgresBudgetStore(db)),
     indexStore: instrumentPort('postgres', 'indexStore', wrapPort('indexStore', postgresIndexStore(db))),

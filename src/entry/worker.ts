@@ -57,8 +57,14 @@ const sweepers = [
   repeat(usageEverySeconds * 1000, () => whileTopologyMatches(() => measureUsage(deps)), log),
   repeat(foldEverySeconds * 1000, (signal) => whileTopologyMatches(() => foldIndex(deps, signal)), log),
   repeat(refreshMatchedEverySeconds * 1000, (signal) => whileTopologyMatches(() => refreshMatched(deps, signal)), log),
-  repeat(computeReportsEveryMs, (signal) => whileTopologyMatches(() => computeReports(deps, signal)), log),
+  repeat(
+    computeReportsEveryMs,
+    (signal) => whileTopologyMatches(() => computeReports(deps, signal)),
+    log,
+    deps.requestedReports,
+  ),
   repeat(removeExpiredReportsEverySeconds * 1000, () => deps.reports.removeExpired(), log),
+  repeat(removeExpiredReportsEverySeconds * 1000, () => deps.events.removeExpired(), log),
   repeat(retentionTriedEverySeconds * 1000, (signal) => removeExpiredRecords(deps, signal), log),
   repeat(
     config.INLET_PURGE_SECONDS * 1000,

@@ -6,7 +6,7 @@ import type { JobStatus } from '../domain/job.ts';
 export type RecordMark = { readonly id: number; readonly isFinal: boolean; readonly mark: string };
 
 /**
- * Reports within milliseconds which partner's records have changed. It may miss changes while its connection is down.
+ * Reports within milliseconds which partner's data has changed. It may miss changes while its connection is down.
  */
 export interface ChangeFeed {
   /**

@@ -95,7 +95,7 @@ export interface ReportQueue {
     stored: StoredCounts,
     charge: Charge,
   ): Promise<'saved' | 'budget spent' | 'superseded'>;
-  /** Stores the published report next to the counts of the same state. */
+  /** Stores the published report next to the counts of the same state, and logs the event `report.ready`. */
   savePublished(wanted: WantedReport, report: PublishedReport): Promise<void>;
   /**
    * Runs the function, unless a process is already running one for this audience and counting method. Returns null in

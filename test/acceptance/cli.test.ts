@@ -172,6 +172,14 @@ describe('inlet in a script', () => {
     expect(await json(`errors ${id} --audience`)).toEqual([]);
   });
 
+  it('lists the event of a computed report', async () => {
+    expect((await run('events')).out).toBe('There are no later events.\n');
+    const id = /audience (\d+): done/.exec((await run('audience create Report members.csv --watch')).out)?.[1];
+    expect(await run(`audience report ${id}`)).toMatchObject({ code: 0 });
+    expect((await run('events')).out).toMatch(new RegExp(`^ *1 .* report\\.ready +- +${id} +-$`, 'm'));
+    expect(await json('events --after 1')).toEqual([]);
+  });
+
   it('shows attributes and limits and deletes the data of an attribute', async () => {
     expect((await run('attributes')).out).toMatch(/^ *\d+ +sports +sports +yes$/m);
     expect(await json('limits')).toMatchObject({ open_jobs: 200 });

@@ -65,6 +65,7 @@ const rows: Readonly<Record<string, Row>> = {
   listAudienceErrors: row('audience:read', 'not_found', 'not_found'),
   getComposition: row('audience:read', 'not_found', 'not_found'),
   getOverlap: row('audience:read', 'not_found', 'not_found'),
+  listEvents: row('audience:read', 'empty', 'empty'),
   getLive: row('none', 'own', 'own'),
   getReady: row('none', 'own', 'own'),
 };

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '../../src/adapters/http/api.ts';
 import { type CompositionRecord, compositionSchema } from '../../src/adapters/http/routes/get-composition.ts';
+import { eventListSchema } from '../../src/adapters/http/routes/list-events.ts';
 import { buildApi } from '../../src/adapters/http/server.ts';
 import { createLogger } from '../../src/entry/logging.ts';
 import { repeat } from '../../src/entry/repeat.ts';
@@ -225,6 +226,26 @@ describe('the composition of an audience', () => {
     expect(second).toEqual(first);
     expect(third).toEqual(first);
     expect(await computations()).toBe(before + 2);
+  });
+
+  it('notifies workers of a request and callers of a finished report, and logs the event', async () => {
+    const { api } = await startApi(unprotected);
+    await withDatabase(stores, (client) => client.query('DELETE FROM composition'));
+    const notified: string[] = [];
+    await withDatabase(stores, async (client) => {
+      client.on('notification', ({ channel, payload }) => void notified.push(`${channel} ${payload}`));
+      await client.query('LISTEN inlet_report_requests; LISTEN inlet_finished_reports');
+      await report(api);
+      await waitUntil('both notifications arrive', () => Promise.resolve(notified.length === 2));
+    });
+    expect(notified).toEqual([`inlet_report_requests ${partner.id}`, `inlet_finished_reports ${partner.id}`]);
+    const headers = { authorization: `Bearer ${partner.apiKey}` };
+    const events = eventListSchema.parse((await api.inject({ url: '/v1/events', headers })).json());
+    expect(events.at(-1)).toMatchObject({
+      type: 'report.ready',
+      customer: null,
+      data: { audience_id: audienceId, default_warehouse_segment_id: segmentId, split: null },
+    });
   });
 
   it('counts exactly in chunks without the bitmap of all numbers', async () => {

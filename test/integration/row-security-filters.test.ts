@@ -113,7 +113,7 @@ describe('the API without one of its tenant filters', () => {
     const [one, two] = owner.customers;
     if (!one || !two) throw new Error('two customers are needed');
     const touching = ({ operation }: Call): boolean =>
-      /audience|append|composition|overlap/i.test(operation) && operation !== 'createAudience';
+      /audience|append|composition|overlap|events/i.test(operation) && operation !== 'createAudience';
     const planned: Omit<Attempt, 'statements'>[] = [
       ...callsAt(owner).map((call) => ({ call, headers: keyOf(intruder) })),
       ...callsAt(owner)

@@ -220,6 +220,15 @@ const statementTypes: Specs = {
     folded_at: 'date=',
   },
   index_shard: { number: 'number', known_table: 'string', known_blocks: 'json' },
+  event: {
+    partner_id: 'number',
+    sequence: 'number',
+    customer_id: 'number?',
+    type: 'string',
+    data: 'json',
+    created_at: 'date=',
+  },
+  event_counter: { partner_id: 'number', last_sequence: 'number' },
   overlap: { partner_id: 'number', key: 'string', published: 'json', computed_at: 'date=' },
   report_budget: { partner_id: 'number', day: 'date', computed: 'number' },
   report_draw: {

@@ -52,6 +52,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /from "user_token" as "token" .* "token"\."partner_id" = \$/,
     byCommands,
   ],
+  'event-log.ts': [/from "event" .* where "event"\."partner_id" = \$/],
   'idempotency-store.ts': [
     /from "accepted_request" where "partner_id" = \$/,
     /^insert into "accepted_request" .* FROM partner_usage WHERE partner_id = \$/s,

@@ -7,7 +7,7 @@ const filters = new RegExp(
     String.raw`${column} = \$\d+`,
     // Relates a job to earlier jobs of its partner.
     String.raw`${column} = ${column}`,
-    String.raw`audience\.customer_id (?:IS NULL|= \$\d+)`,
+    String.raw`(?:audience|event)\.customer_id (?:IS NULL|= \$\d+)`,
     // Matches a filter on the partner's own row.
     String.raw`(?<=(?:from|update) "partner"[^()]* where )"id" = \$\d+`,
   ].join('|'),

@@ -14,6 +14,12 @@ export const openJobsOfOwner = 5;
 const firstIdOfOwner = 700_000_000;
 export const ofOwner = /secret|\b7\d{8}\b/;
 
+const eventOfOwner = JSON.stringify({
+  audienceId: firstIdOfOwner + 1,
+  warehouseSegmentId: firstIdOfOwner + 2,
+  split: null,
+});
+
 /** An `Idempotency-Key` that the owner has used. */
 export const keyOfOwner = 'secret-request';
 
@@ -166,6 +172,11 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       `INSERT INTO report_draw (partner_id, customer_id, kind, draws) VALUES ($1, 0, 'composition', 1)`,
       [partner.id],
     );
+    await client.query(`INSERT INTO event_counter (partner_id, last_sequence) VALUES ($1, 3)`, [partner.id]);
+    await client.query(`INSERT INTO event (partner_id, sequence, type, data) VALUES ($1, 1, 'report.ready', $2)`, [
+      partner.id,
+      eventOfOwner,
+    ]);
     await client.query(`INSERT INTO overlap (partner_id, key, published) VALUES ($1, 'secret', '{}')`, [partner.id]);
     const importLogId = await importJob(1);
     await file(importLogId, null);
@@ -184,6 +195,10 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
         customerId,
         Buffer.from(token.hash),
       ]);
+      await client.query(
+        `INSERT INTO event (partner_id, sequence, customer_id, type, data) VALUES ($1, $2, $3, 'report.ready', $4)`,
+        [partner.id, 2 + customers.length, customerId, eventOfOwner],
+      );
       customers.push({ name, userToken: token.key.reveal(), ...(await audience(customerId)) });
     }
     const owner = { ...partner, importLogId, attributeId, ...(await audience(null)), customers };

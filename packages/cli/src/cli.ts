@@ -4,6 +4,7 @@ import { addAudienceCommand } from './commands/audience.ts';
 import { addCheckCommand } from './commands/check.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addErrorsCommand } from './commands/errors.ts';
+import { addEventsCommand } from './commands/events.ts';
 import { addImportCommand } from './commands/import.ts';
 import { addImportsCommand } from './commands/imports.ts';
 import { addLimitsCommand } from './commands/limits.ts';
@@ -42,6 +43,7 @@ export function createProgram(addMore?: (program: Command) => void): Command {
   addImportsCommand(program);
   addErrorsCommand(program);
   addAudienceCommand(program);
+  addEventsCommand(program);
   addAttributesCommand(program);
   addDeleteAttributesCommand(program);
   addLimitsCommand(program);

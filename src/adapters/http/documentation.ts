@@ -92,7 +92,7 @@ export function isIdempotent({ method, isRead }: Pick<Operation, 'method' | 'isR
 }
 
 export function acceptsUserToken({ tag }: Pick<Operation, 'tag'>): boolean {
-  return tag === 'audiences' || tag === 'limits';
+  return tag === 'audiences' || tag === 'events' || tag === 'limits';
 }
 
 /** Problems that any operation can return. */

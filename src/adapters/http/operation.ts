@@ -19,7 +19,7 @@ export type Operation<
    * The `operationId` in the OpenAPI document, the method name in the SDK, and the operation name in logs and metrics.
    */
   readonly id: string;
-  readonly tag: 'imports' | 'audiences' | 'limits' | 'health';
+  readonly tag: 'imports' | 'audiences' | 'events' | 'limits' | 'health';
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
   /** For an operation that changes no data although its method is not GET. */

@@ -15,6 +15,7 @@ import { listAttributes } from './routes/list-attributes.ts';
 import { listAudienceErrors } from './routes/list-audience-errors.ts';
 import { listAudienceFiles } from './routes/list-audience-files.ts';
 import { listAudiences } from './routes/list-audiences.ts';
+import { listEvents } from './routes/list-events.ts';
 import { listImportErrors } from './routes/list-import-errors.ts';
 import { listImportFiles } from './routes/list-import-files.ts';
 import { listImportLogs } from './routes/list-import-logs.ts';
@@ -47,6 +48,7 @@ export const audienceRoutes = [
   listAudienceErrors,
   getComposition,
   getOverlap,
+  listEvents,
   getLimits,
 ];
 

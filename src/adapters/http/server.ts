@@ -5,6 +5,7 @@ import type { Limits, RequestLimits } from '../../domain/limits.ts';
 import type { Quotas } from '../../domain/quota.ts';
 import type { AudienceStore } from '../../ports/audience-store.ts';
 import type { KeyIssuer, Fingerprint } from '../../ports/crypto.ts';
+import type { EventLog } from '../../ports/event-log.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
 import type { CustomerStore, IssuedTokens, AttributeStore, PartnerStore } from '../../ports/partner-store.ts';
@@ -54,6 +55,7 @@ export type ApiDeps = {
   readonly composition: CompositionDeps;
   readonly overlap: OverlapDeps;
   readonly budget: BudgetStore;
+  readonly events: EventLog;
   readonly reportLimits: ReportLimits;
   readonly following: FollowedRecords;
   readonly streamSeconds: number;

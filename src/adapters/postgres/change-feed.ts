@@ -8,25 +8,30 @@ import type { ChangeFeed, RecordMark } from '../../ports/records.ts';
 import { endSession, reconnectUntil, sessionClient } from './db/reconnect.ts';
 import type { Database } from './db/tables.ts';
 
-/** The triggers in migrations/postgres/*-following.sql notify this channel. */
-const channel = 'inlet_records';
+/** Triggers on the tables notify these channels. The payload is the partner's ID. */
+const channels = {
+  records: 'inlet_records',
+  requestedReports: 'inlet_report_requests',
+  finishedReports: 'inlet_finished_reports',
+} as const;
 
 const reconnectMs = 500;
 /** The interval of pings. Without them, a hung or unreachable server would not be detected. */
 const pingEveryMs = 10_000;
 
-/** Opens one connection per process, when the first subscriber arrives. */
-export function postgresChangeFeed(options: {
-  readonly url: Secret;
-  readonly name: string;
-  readonly log: Log;
-}): ChangeFeed & { readonly close: () => Promise<void> } {
+type Subscriber = Parameters<ChangeFeed['subscribe']>[0];
+
+/** Opens one connection for all of these feeds, when the first subscriber arrives. */
+export function postgresChangeFeeds<Name extends keyof typeof channels>(
+  options: { readonly url: Secret; readonly name: string; readonly log: Log },
+  names: readonly Name[],
+): { readonly feedOf: (name: Name) => ChangeFeed; readonly close: () => Promise<void> } {
   const { log } = options;
-  const subscribers: Parameters<ChangeFeed['subscribe']>[0][] = [];
+  const subscribers = new Map<string, Subscriber[]>(names.map((name) => [channels[name], []]));
   const closing = new AbortController();
   const state: { session: Client | null; loop: Promise<void> | null } = { session: null, loop: null };
-  const notify = (partnerId: PartnerId | null): void => {
-    for (const onChange of subscribers) onChange(partnerId);
+  const notify = (channel: string, partnerId: PartnerId | null): void => {
+    for (const onChange of subscribers.get(channel) ?? []) onChange(partnerId);
   };
 
   /** Opens a session and resolves when it ends. */
@@ -34,33 +39,35 @@ export function postgresChangeFeed(options: {
     const session = sessionClient({ ...options, queryMs: 5_000 });
     const over = new AbortController();
     session.once('end', () => over.abort());
-    session.on('notification', ({ payload }) => notify(Number(payload)));
+    closing.signal.addEventListener('abort', () => over.abort(), { signal: over.signal });
+    session.on('notification', ({ channel, payload }) => notify(channel, Number(payload)));
     try {
       await session.connect();
-      await session.query(`LISTEN ${channel}`);
+      await session.query([...subscribers.keys()].map((channel) => `LISTEN ${channel}`).join('; '));
       state.session = session;
-      notify(null);
+      for (const channel of subscribers.keys()) notify(channel, null);
       while (!over.signal.aborted) {
         await pause(pingEveryMs, undefined, { signal: over.signal }).catch(() => undefined);
         if (!over.signal.aborted) await session.query('SELECT 1');
       }
     } catch (error) {
       if (!closing.signal.aborted) log.warn({ err: error }, 'change feed disconnected');
-      await endSession(session);
     } finally {
       state.session = null;
+      await endSession(session);
     }
   };
 
   return {
-    subscribe: (onChange) => {
-      subscribers.push(onChange);
-      state.loop ??= reconnectUntil(closing.signal, reconnectMs, runSession);
-    },
-    isListening: () => state.session !== null,
+    feedOf: (name) => ({
+      subscribe: (onChange) => {
+        subscribers.get(channels[name])?.push(onChange);
+        state.loop ??= reconnectUntil(closing.signal, reconnectMs, runSession);
+      },
+      isListening: () => state.session !== null,
+    }),
     close: async () => {
       closing.abort();
-      if (state.session) await endSession(state.session);
       await state.loop;
     },
   };

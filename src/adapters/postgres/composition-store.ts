@@ -77,7 +77,7 @@ export function toAudienceState(row: {
 
 export function ofState({ audience, counting }: WantedReport): RawBuilder<boolean> {
   const { audienceId, generation, lastLoadId } = audience;
-  return sql<boolean>`(audience_id, split, generation, last_load_id) = (${audienceId}, ${counting}, ${generation}, ${lastLoadId})`;
+  return sql<boolean>`(composition.audience_id, composition.split, composition.generation, composition.last_load_id) = (${audienceId}, ${counting}, ${generation}, ${lastLoadId})`;
 }
 
 export function isRequestOf({ audience, counting, settings }: WantedReport): RawBuilder<boolean> {

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { budgetDays, isExpired } from '../../domain/composition/budget.ts';
-import type { CompositionCounts, Counting } from '../../domain/composition/counts.ts';
+import { type CompositionCounts, type Counting, splitOf } from '../../domain/composition/counts.ts';
+import type { PublishedReport } from '../../domain/composition/protection.ts';
 import type { IndexState } from '../../ports/device-index.ts';
 import type {
   AudienceState,
@@ -13,6 +14,7 @@ import type {
 import { isRequestOf, ofGeneration, ofState, publishedWith, toAudienceState } from './composition-store.ts';
 import { advisoryLocks, withSessionLock } from './db/advisory-locks.ts';
 import type { Database, Tx } from './db/tables.ts';
+import { appendEvent } from './event-log.ts';
 import { selectFolded } from './index-store.ts';
 import { chargeBudget, lockBudget } from './report-budget.ts';
 
@@ -52,24 +54,7 @@ export function postgresReportQueue(db: Database): ReportQueue {
         await saveCounts(tx, wanted, stored);
         return 'saved';
       }),
-    savePublished: async (wanted, { cells, ...report }) => {
-      const tuples = cells.map(({ attributeId, value, devices, warehouseDevices, small }) => [
-        attributeId,
-        value,
-        devices,
-        warehouseDevices,
-        small,
-      ]);
-      await db
-        .updateTable('composition')
-        .set({
-          published: JSON.stringify(report),
-          cells: JSON.stringify(tuples),
-          published_with: publishedWith(wanted),
-        })
-        .where(ofState(wanted))
-        .execute();
-    },
+    savePublished: (wanted, report) => db.transaction().execute((tx) => savePublished(tx, wanted, report)),
     runAlone: ({ audience, counting }, run) => {
       const name = `composition ${audience.audienceId} ${counting}`;
       return withSessionLock(db, sql`hashtextextended(${name}, ${advisoryLocks.composition})`, run);
@@ -151,6 +136,32 @@ async function saveCounts(tx: Tx, { audience, counting }: WantedReport, stored: 
     .values({ audience_id: audience.audienceId, split: counting, ...values })
     .onConflict((conflict) => conflict.columns(['audience_id', 'split']).doUpdateSet(values))
     .execute();
+}
+
+async function savePublished(tx: Tx, wanted: WantedReport, { cells, ...report }: PublishedReport): Promise<void> {
+  const tuples = cells.map(({ attributeId, value, devices, warehouseDevices, small }) => [
+    attributeId,
+    value,
+    devices,
+    warehouseDevices,
+    small,
+  ]);
+  const stored = await tx
+    .updateTable('composition')
+    .from('audience')
+    .set({ published: JSON.stringify(report), cells: JSON.stringify(tuples), published_with: publishedWith(wanted) })
+    .where(ofState(wanted))
+    .whereRef('audience.id', '=', 'composition.audience_id')
+    .returning('audience.warehouse_segment_id')
+    .executeTakeFirst();
+  const { partnerId, customerId, audienceId } = wanted.audience;
+  if (!stored) return;
+  await appendEvent(tx, {
+    partnerId,
+    customerId,
+    type: 'report.ready',
+    data: { audienceId, warehouseSegmentId: stored.warehouse_segment_id, split: splitOf(wanted.counting) },
+  });
 }
 
 /** Returns null until the index contains the audience's state, and while the whole index is being rebuilt. */

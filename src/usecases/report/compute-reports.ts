@@ -107,7 +107,12 @@ async function compute(deps: ComputeReportsDeps, wanted: WantedReport, signal: A
   const { reports } = deps;
   const counted = await reports.findCounted(wanted);
   const isOfThisLoad = counted?.lastLoadId === wanted.audience.lastLoadId;
-  if (isOfThisLoad && !(await needsRefresh(deps, wanted, counted.computedAt))) return publish(deps, wanted);
+  if (isOfThisLoad) {
+    const isPublished = await reports.isPublished(wanted);
+    // Counts that were not published with these settings yet are published first, which costs nothing.
+    if (!isPublished) return publish(deps, wanted);
+    if (!isExpired(counted.computedAt, new Date())) return 'published';
+  }
   const outcome = await count(deps, wanted, signal);
   if (outcome === 'saved') return publish(deps, wanted);
   if (outcome === 'budget spent' && counted) {
@@ -115,11 +120,6 @@ async function compute(deps: ComputeReportsDeps, wanted: WantedReport, signal: A
     if (!(await reports.isPublished(earlier))) await publish(deps, earlier);
   }
   return outcome;
-}
-
-/** Counts that were not published with these settings yet are published first, which costs nothing. */
-async function needsRefresh({ reports }: ComputeReportsDeps, wanted: WantedReport, computedAt: Date): Promise<boolean> {
-  return isExpired(computedAt, new Date()) && (await reports.isPublished(wanted));
 }
 
 /** Every report on a new state is one more observation for an attacker, so it is charged to the budget. */

@@ -15,6 +15,7 @@ import type {
   WantedReport,
 } from '../../ports/report-store.ts';
 import type { RequireTopology } from '../admin/topology.ts';
+import type { RetryOnChange } from '../follow/retry-on-change.ts';
 import { type BudgetDeps, limitReached, whenPossible } from './report-budget.ts';
 
 export type CompositionDeps = BudgetDeps & {
@@ -24,6 +25,8 @@ export type CompositionDeps = BudgetDeps & {
   /** Identifies the protection and the noise key. A report is published again after either of them changes. */
   readonly reportSettings: string;
   readonly timeoutMs: number;
+  /** Retries after every finished report of the partner. */
+  readonly retryOnChange: RetryOnChange;
 };
 
 /** What a report is compared with instead of the whole warehouse. */
@@ -49,9 +52,6 @@ const maxOpenRequests = 20;
 
 /** Maximum number of calls per partner that wait for a report in one process. */
 const maxWaiting = 20;
-
-const firstPollMs = 50;
-const maxPollMs = 500;
 
 /** Reads the published report. If there is none, waits until a worker has computed it. */
 export async function getComposition(
@@ -155,8 +155,9 @@ async function obtain(
   find: () => Promise<WantedReport>,
   page: EntryPage,
 ): Promise<FoundReport> {
+  const { partnerId } = wanted.audience;
   const found = await findStored(deps, wanted, page);
-  return found ?? (await whileWaiting(wanted.audience.partnerId, () => waitForReport(deps, find, page)));
+  return found ?? (await whileWaiting(partnerId, () => waitForReport(deps, partnerId, find, page)));
 }
 
 type FoundReport = StoredReport & { readonly nextReportAt: Date | null };
@@ -187,27 +188,27 @@ async function whileWaiting<T>(partnerId: PartnerId, wait: () => Promise<T>): Pr
 /** The audience can change while the caller waits, so its state is read each time. */
 async function waitForReport(
   deps: CompositionDeps,
+  partnerId: PartnerId,
   find: () => Promise<WantedReport>,
   page: EntryPage,
 ): Promise<FoundReport> {
-  const { compositions, requireTopology, timeoutMs } = deps;
-  await requireTopology();
-  const end = performance.now() + timeoutMs;
-  for (let pauseMs = firstPollMs; ; pauseMs = Math.min(maxPollMs, pauseMs * 1.2)) {
+  const { compositions } = deps;
+  await deps.requireTopology();
+  const attempt = async (): Promise<FoundReport | null> => {
     const wanted = await find();
     // Read before the report, because the request ends after the report is stored.
     const isRequested = await compositions.isRequested(wanted);
     const found = await findStored(deps, wanted, page);
-    if (found) return found;
-    if (!isRequested) {
-      const earlier = await findEarlierIfSpent(deps, wanted, page);
-      if (earlier) return earlier;
-      if (!(await compositions.request(wanted, maxOpenRequests)))
-        throw new Failure('report_not_ready', `${maxOpenRequests} of your reports are already waiting to be computed.`);
-    }
-    if (performance.now() > end) throw new Failure('report_not_ready', 'The report is still being computed.');
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  }
+    if (found || isRequested) return found;
+    const earlier = await findEarlierIfSpent(deps, wanted, page);
+    if (earlier) return earlier;
+    if (!(await compositions.request(wanted, maxOpenRequests)))
+      throw new Failure('report_not_ready', `${maxOpenRequests} of your reports are already waiting to be computed.`);
+    return null;
+  };
+  const report = await deps.retryOnChange(partnerId, attempt, deps.timeoutMs);
+  if (!report) throw new Failure('report_not_ready', 'The report is still being computed.');
+  return report;
 }
 
 /**

@@ -13,7 +13,7 @@ export function toId(kind: 'import' | 'audience', text: string): number {
 /** Parses an option that is a whole number in a range. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
-    const number = /^(?:0|[1-9]\d{0,6})$/.test(text) ? Number(text) : Number.NaN;
+    const number = /^(?:0|[1-9]\d{0,14})$/.test(text) ? Number(text) : Number.NaN;
     if (number >= least && number <= most) return number;
     throw new InvalidArgumentError(`Must be a whole number from ${least} to ${most}.`);
   };

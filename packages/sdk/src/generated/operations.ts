@@ -12,6 +12,7 @@ import type {
   CreateAudience,
   CreatedAudience,
   DeleteAttributeData,
+  Event,
   ImportFile,
   ImportLog,
   Limits,
@@ -125,6 +126,11 @@ export class Operations {
   /** Get the overlap of audiences: `POST /v2/firstparty/overlap`. */
   getOverlap(body: OverlapRequest, options?: WriteOptions): Promise<Answered<Overlap>> {
     return this.#api.call({ method: 'POST', path: '/v2/firstparty/overlap', body, auth: 'key and user token', options });
+  }
+
+  /** List events: `GET /v1/events`. */
+  listEvents(options?: CallOptions & { readonly query?: { readonly after?: number | string | undefined; readonly limit?: number | string | undefined } | undefined }): Promise<Answered<readonly Event[]>> {
+    return this.#api.call({ method: 'GET', path: '/v1/events', query: options?.query, auth: 'key and user token', options });
   }
 
   /** Get your limits: `GET /v1/limits`. */

@@ -157,6 +157,24 @@ export type DevicesRange = {
 
 export type DismissFile = Readonly<Record<string, unknown>> | null;
 
+export type Event = {
+  /** Position in your event log. Without a user token, it starts at 1 and has no gaps. */
+  readonly sequence: number;
+  /** What happened. Ignore types that you do not know. */
+  readonly type: 'report.ready';
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The customer that the event concerns, or null for your own audiences. */
+  readonly customer: string | null;
+  readonly data: {
+    readonly audience_id: number;
+    /** The ID with which the report is read. */
+    readonly default_warehouse_segment_id: number;
+    /** How the report is split, or null for a report without a split. */
+    readonly split: 'id_type' | 'country' | 'event' | null;
+  };
+};
+
 export type ImportFile = {
   readonly file: string;
   /** 0 pending, 1 running, 2 done, 3 error. */

@@ -113,6 +113,7 @@ export const apiTables: Readonly<Record<string, string>> = {
   // The API inserts rows for denied calls and never reads them.
   audit_log: 'INSERT',
   composition: 'SELECT',
+  event: 'SELECT',
   index_audience: 'SELECT',
   overlap: 'SELECT, INSERT',
   report_draw: 'SELECT, INSERT',
@@ -123,6 +124,7 @@ export const apiTables: Readonly<Record<string, string>> = {
 export const closedToApi: Readonly<Record<string, string>> = {
   api_key: 'keys are found by hash, through key_with_hash()',
   schema_migration: 'read and written by `inlet migrate` and `inlet doctor`',
+  event_counter: 'written by workers',
   index_change: 'written by triggers and read by workers',
   index_fold: 'read through folds_of_all()',
   index_shard: 'used by workers only',

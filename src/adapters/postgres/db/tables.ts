@@ -256,6 +256,15 @@ type IndexShardTable = {
   known_blocks: ColumnType<unknown, string, string>;
 };
 
+type EventTable = {
+  partner_id: PartnerId;
+  sequence: number;
+  customer_id: number | null;
+  type: string;
+  data: ColumnType<unknown, string, never>;
+  created_at: Timestamp;
+};
+
 export type Tables = {
   partner: PartnerTable;
   api_key: ApiKeyTable;
@@ -277,6 +286,8 @@ export type Tables = {
   index_fold: { partner_id: PartnerId; fold_id: number; folded_at: Timestamp };
   index_audience: IndexAudienceTable;
   index_shard: IndexShardTable;
+  event: EventTable;
+  event_counter: { partner_id: PartnerId; last_sequence: number };
   overlap: {
     partner_id: PartnerId;
     key: string;

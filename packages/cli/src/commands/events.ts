@@ -1,0 +1,40 @@
+import type { Event } from '@inlet/sdk';
+import type { Command } from 'commander';
+import { type CommonOptions, partnerCommand } from '../command.ts';
+import { connect } from '../connect.ts';
+import { valueOf } from '../failures/api-errors.ts';
+import { timeOf } from '../terminal/format.ts';
+import { outputFor } from '../terminal/output.ts';
+import { type Column, table } from '../terminal/table.ts';
+import { wholeNumber } from './arguments.ts';
+
+type Options = CommonOptions & { readonly after: number; readonly limit: number };
+
+const columns: readonly Column<Event>[] = [
+  { title: 'SEQUENCE', align: 'right', of: ({ sequence }) => sequence },
+  { title: 'TIME', of: ({ created_at }) => timeOf(created_at) },
+  { title: 'TYPE', of: ({ type }) => type },
+  { title: 'CUSTOMER', of: ({ customer }) => customer ?? '-', canShrink: true },
+  { title: 'AUDIENCE', align: 'right', of: ({ data }) => data.audience_id },
+  { title: 'SPLIT', of: ({ data }) => data.split ?? '-' },
+];
+
+export function addEventsCommand(program: Command): void {
+  partnerCommand(program, 'events', {
+    description: 'list what has happened, such as finished reports',
+    examples: [['inlet events --after 41', 'List the events since the last one that you have processed.']],
+  })
+    .option('--after <sequence>', 'the last event that you know', wholeNumber(0, 999_999_999_999_999), 0)
+    .option('--limit <number>', 'maximum number of events, up to 1000', wholeNumber(1, 1000), 100)
+    .action(async (options: Options) => {
+      const output = outputFor(options);
+      const inlet = await connect(options);
+      const events = valueOf(await inlet.listEvents({ query: { after: options.after, limit: options.limit } }));
+      output.result(events, () =>
+        events.length === 0 ? 'There are no later events.' : table(columns, events, output.stdout),
+      );
+      const last = events.at(-1)?.sequence;
+      if (last !== undefined && events.length === options.limit)
+        output.note(`There may be more events: inlet events --after ${last}`);
+    });
+}
