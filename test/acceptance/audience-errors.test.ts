@@ -135,7 +135,7 @@ describe('audience errors', () => {
     expect((await load()).statuses).toEqual([3, 3, 3]);
   });
 
-  it('returns no errors if a small gzip file that decompresses to 100 MB is at any position among other files', async () => {
+  it('returns no errors for a small gzip file that decompresses to 100 MB, regardless of its position among other files', async () => {
     // Lines have 64 bytes, so that no gzip member ends in the middle of a line.
     const bomb = gzipBomb(`${device(1)},${'e'.repeat(26)}\n`, 100 * 1024 ** 2);
     expect(bomb.length).toBeLessThan(1024 ** 2);

@@ -175,7 +175,7 @@ describe("importing from a partner's own bucket", () => {
     ]);
   });
 
-  it('never stores credentials in plain text and deletes them when the job is final', async () => {
+  it('never stores credentials in plain text and deletes them when the job ends', async () => {
     const secret = own.credentials.secretAccessKey;
     // The download would take minutes, but the test ends it after the first check.
     const lines = Array.from({ length: 100_000 }, (_, n) => `${device(n)},sport\n`).join('');

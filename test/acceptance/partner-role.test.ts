@@ -49,7 +49,7 @@ describe("importing from a partner's own bucket with a role", () => {
   });
   const end = async (credentials: object) => market.api.waitForEnd(await market.api.queue(request(credentials)));
 
-  it("an import ends with status 3 if the role requires no ExternalId or another partner's ExternalId", async () => {
+  it("an import ends with status 3 unless the role requires the partner's own ExternalId", async () => {
     const open = await end({ roleArn });
     expect(open.errors?.map(({ code }) => code)).toEqual(['role_unprotected']);
     const other = await createPartner(market.stores.environment);

@@ -19,7 +19,7 @@ type Answer = (response: ServerResponse) => void;
 const bulkSchema = z.record(z.string(), z.array(z.string()));
 const close: (() => void)[] = [];
 
-/** Serves the audit endpoints of a registry, and no packages. */
+/** Serves a registry's audit endpoints but no packages. */
 async function startRegistry(answer: Answer): Promise<{ url: string; queried: Set<string> }> {
   const queried = new Set<string>();
   const server = createServer((request, response) => {

@@ -18,7 +18,7 @@ const known = 12_000;
 const attributes = 5;
 const unprotected = { INLET_REPORT_HIDE_UNDER: '0', INLET_REPORT_NOISE: '0', INLET_REPORT_ROUND_TO: '0' };
 
-describe('a composition that is compared with a baseline', () => {
+describe('a composition compared with a baseline', () => {
   let stores: TestStores;
   let partner: TestPartner;
   let segmentId: number;
@@ -89,7 +89,7 @@ describe('a composition that is compared with a baseline', () => {
     return lines.map((line) => line.split(','));
   }
 
-  it.each(['none', 'event'] as const)('divides by the shares in another audience, split by %s', async (split) => {
+  it.each(['none', 'event'] as const)('divides by the share in the other audience, split by %s', async (split) => {
     const by = split === 'none' ? '' : `split=${split}&`;
     const found = await report(`${by}limit=100&order=index&baseline_segment_id=${baselineId}`);
     expect(found.baseline).toEqual({ default_warehouse_segment_id: baselineId, devices: brute.ofBaseline.matched });
@@ -106,7 +106,7 @@ describe('a composition that is compared with a baseline', () => {
     expect(indexes).toEqual(indexes.toSorted((one, other) => other - one));
   });
 
-  it('divides by the shares of the devices in a country', async () => {
+  it("divides by the share of the country's devices that have the attribute", async () => {
     const found = await report('limit=100&order=lowest_index&baseline_country=DE');
     const ofShards = await selectOnShards(
       stores,

@@ -57,7 +57,7 @@ export function engineChecks(config: Config): Check[][] {
       {
         name: `ClickHouse, ${name}`,
         remedy:
-          'Start this server, or fix its address in INLET_CLICKHOUSE_URLS. Until then, loads wait, because they need every shard and INLET_REPLICAS_REQUIRED replicas of it.',
+          'Start this server, or fix its address in INLET_CLICKHOUSE_URLS. Until then, loads wait, because they need every shard, with at least INLET_REPLICAS_REQUIRED replicas each.',
         run: async () => {
           const [row] = await select<{ version: string; shards: string }>(
             `SELECT version() AS version,

@@ -9,7 +9,7 @@ import { didYouMean, escapeTerminal } from '../terminal/text.ts';
 
 export function addProfilesCommand(program: Command): void {
   localCommand(program, 'profiles', {
-    description: 'list the logins on this machine, without keys',
+    description: 'list the logins on this machine (keys are not shown)',
     examples: [['inlet profiles', 'List all logins and the current one.']],
   }).action(async (options: OutputOptions) => {
     const output = outputFor(options);

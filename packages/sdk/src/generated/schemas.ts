@@ -243,7 +243,7 @@ export type IndexRange = {
 export type Limits = {
   /** Maximum number of requests per minute with this API key. */
   readonly requests_per_minute_per_key: number;
-  /** Maximum number of requests per minute with all of the partner's API keys. */
+  /** Maximum number of requests per minute across all of the partner's API keys. */
   readonly requests_per_minute_per_partner: number;
   /** Maximum number of unfinished jobs per partner. Up to 20 deletes are accepted beyond this limit. */
   readonly open_jobs: number;

@@ -25,7 +25,9 @@ const measuredQuota = (description: string) =>
 export const limitsSchema = z
   .object({
     requests_per_minute_per_key: limit('Maximum number of requests per minute with this API key.'),
-    requests_per_minute_per_partner: limit("Maximum number of requests per minute with all of the partner's API keys."),
+    requests_per_minute_per_partner: limit(
+      "Maximum number of requests per minute across all of the partner's API keys.",
+    ),
     open_jobs: limit('Maximum number of unfinished jobs per partner. Up to 20 deletes are accepted beyond this limit.'),
     files_per_prefix: limit('Maximum number of files in one job.'),
     keys_per_delete: limit('Maximum number of keys in one delete request.'),

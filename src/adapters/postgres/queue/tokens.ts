@@ -198,7 +198,7 @@ export async function startWork(
 }
 
 /**
- * Reserves half of the slots for small loads and a quarter (at least one) for large loads. In the remaining slots,
+ * Reserves half of the slots for small loads and a quarter (at least one) for large loads. For the remaining slots,
  * pg-boss prefers small loads. Therefore, neither kind can starve the other, unless the worker has only one slot.
  */
 export function shareSlots(slots: number): { readonly small: number; readonly large: number; readonly any: number } {
