@@ -68,7 +68,7 @@ async function queueOne(url: string, owner: TestPartner): Promise<string> {
   return response.headers.get('location')?.split('/').at(-1) ?? '';
 }
 
-/** Deletes all open jobs before each round, because queueing a job includes counting the open ones. */
+/** Deletes all open jobs before each round, because queueing a job counts the open jobs. */
 async function deleteJobs({ stores }: Running, partnerIds: readonly number[]): Promise<void> {
   await withDatabase(stores, async (client) => {
     await client.query('DELETE FROM import_log WHERE partner_id = ANY ($1)', [partnerIds]);

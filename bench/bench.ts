@@ -19,10 +19,10 @@ export type Bench = {
   readonly title: string;
   /** Describes `inlet` and `yardstick`. */
   readonly compares: string;
-  /** `lower`: the ratio is Inlet ÷ yardstick. `higher`: it is yardstick ÷ Inlet, the speedup. */
+  /** `lower`: the ratio is Inlet ÷ yardstick. `higher`: the ratio is yardstick ÷ Inlet, the speedup. */
   readonly better?: 'lower' | 'higher';
   readonly unit?: 'seconds' | 'mebibytes';
-  /** A bound for the ratio, or a goal in words. */
+  /** A bound on the ratio, or a goal in words. */
   readonly goal?: number | string;
   readonly run: (printLine: (text: string) => void) => Promise<Outcome>;
 };
@@ -31,7 +31,7 @@ export type Summary = {
   /** The median of the ratios. `spread` contains the minimum and the maximum. */
   readonly ratio: number;
   readonly spread: readonly [number, number];
-  /** Medians, in the unit of the bench. */
+  /** Medians, in the benchmark's unit. */
   readonly inlet: number;
   readonly yardstick: number;
   readonly goal: string | null;

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-// Preloaded into a process whose event loop a benchmark measures. On SIGUSR2, prints the 99th percentile of the delay
-// since the last signal, in seconds.
+// A benchmark preloads this file into a process to measure its event loop. On SIGUSR2, the process prints the 99th
+// percentile of the delay since the last signal, in seconds.
 
 const intervalMs = 10;
 const intervals = monitorEventLoopDelay({ resolution: intervalMs });

@@ -4,7 +4,7 @@ import type { Running } from './service.ts';
 /** Derives a device ID from a number in SQL. */
 export const deviceSql = (number: string): string => `reinterpretAsUUID(sipHash128(${number}))`;
 
-/** One line of an audience file. The device has no event. */
+/** One line of an audience file, with an empty event. */
 const memberLine = `concat(toString(${deviceSql('number')}), ',')`;
 
 export type Numbers = { readonly from: number; readonly count: number };

@@ -7,7 +7,10 @@ import { deleteMembers, publishedRows } from './warehouse.ts';
 import { insertMembers } from './yardsticks/bare-engine.ts';
 import { fastestInsert } from './yardsticks/fastest-insert.ts';
 
-/** Compares a load of ten million rows, until status 2 or until published, with a bare ClickHouse INSERT. */
+/**
+ * Compares a load of ten million rows with a bare ClickHouse INSERT. The load ends at status 2 or when the rows are
+ * published.
+ */
 export function loadBench(
   of: Omit<Bench, 'compares' | 'run'> & { path: string; until: 'done' | 'published'; topology?: 'one' | 'replicated' },
 ): Bench {

@@ -8,7 +8,7 @@ import { scaled } from './scale.ts';
 import type { Running } from './service.ts';
 import { waitUntilFolded, waitUntilIdle } from './warehouse.ts';
 
-/** The settings of a service whose reports are computed again and again. */
+/** Turns off the report limits, so that a benchmark can compute reports repeatedly. */
 export const unlimitedReports = { INLET_REPORTS_PER_DAY: '0', INLET_REPORTS_PER_CUSTOMER: '0' };
 
 export type WarehouseSize = { readonly known: number; readonly attributes: number; readonly rowsPerAttribute: number };
@@ -19,7 +19,7 @@ const countries = ['US', 'DE', 'FR', 'GB', 'BR', 'IN', 'JP', ''];
 
 export type BenchAudience = { readonly audienceId: number; readonly segmentId: number };
 
-/** Inserts known devices, attribute rows, and an audience into the tables directly. */
+/** Inserts known devices, attribute rows, and an audience directly into the tables. */
 export async function fillWarehouse(
   { engine, stores, partner }: Running,
   { known, attributes, rowsPerAttribute }: WarehouseSize,
@@ -43,7 +43,7 @@ export async function fillWarehouse(
   return audience;
 }
 
-/** The worker folds everything in the background. Returns how long it takes. */
+/** Lets the worker fold everything in the background and returns how long the fold takes. */
 export async function foldWarehouse(running: Running): Promise<number> {
   const { stores } = running;
   const seconds = await secondsOf(async () => {
@@ -63,7 +63,7 @@ export async function getReport({ service, partner }: Running, { segmentId }: Be
   if (report.attributes.length !== 100) throw new Error(`${report.attributes.length} entries instead of 100`);
 }
 
-/** Returns how long a report takes that is not stored. */
+/** Returns how long it takes to compute a report that is not stored. */
 export async function freshReport(running: Running, audience: BenchAudience): Promise<number> {
   await withDatabase(running.stores, (client) => client.query('DELETE FROM composition'));
   return secondsOf(() => getReport(running, audience));

@@ -16,7 +16,7 @@ export type Running = {
   readonly service: Service;
   readonly partner: TestPartner;
   readonly audiences: AudienceClient;
-  /** A client of the first shard that uses the database of this run. */
+  /** A client for the first shard that uses this run's database. */
   readonly engine: ClickHouseClient;
 };
 
@@ -47,7 +47,7 @@ export async function withService<T>(
   }
 }
 
-/** Frees the development storage, which holds 4 GiB in memory. */
+/** Removes files to free space in the development storage, which holds only 4 GiB, in memory. */
 export async function removeFiles({ config }: TestStores, prefix: string): Promise<void> {
   const s3 = connectS3({
     endpoint: config.INLET_S3_ENDPOINT ?? null,

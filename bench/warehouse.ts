@@ -31,7 +31,7 @@ export async function waitUntilFolded({ stores }: Running): Promise<void> {
   await waitUntil('the device index is up to date', isIndexed, 3_600);
 }
 
-/** Waits until merges and folds of the previous round are complete. They would take CPU time from the next round. */
+/** Waits for the previous round's merges and folds, which would take CPU time from the next round. */
 export async function waitUntilIdle(running: Running): Promise<void> {
   const { stores } = running;
   await waitUntilFolded(running);

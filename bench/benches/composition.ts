@@ -57,7 +57,7 @@ export const bench: Bench = {
     ),
 };
 
-/** Returns the number of matched devices in all attributes. */
+/** Returns the sum of the matched devices of all attributes. */
 async function readRows({ engine, partner }: Running, audienceId: number): Promise<number> {
   const session = {
     session_id: `bench-${Math.random()}`,

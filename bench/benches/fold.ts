@@ -25,7 +25,7 @@ export const bench: Bench = {
         yardstick: () => Promise.resolve(ofFold),
         inlet: async () => {
           await deleteMembers(running);
-          // A device that has no number yet costs more, so every round starts without numbers.
+          // Devices without a number cost more to fold, so every round starts without numbers.
           for (const table of indexTables) await commandOnShards(stores, `TRUNCATE TABLE ${table}`);
           const before = await cpuOfEngine(stores.config);
           await secondsToLoad(audiences, path, tenMillion);

@@ -36,7 +36,7 @@ export const bench: Bench = {
       await secondsPerMillion(million);
       await put(middle);
       await secondsPerMillion(middle);
-      // The storage cannot hold this file and two copies of the other files.
+      // The storage cannot hold this file in addition to two copies of the other files.
       await removeFiles(running.stores, running.partner.prefix + pathOf(middle));
       await put(small);
       await put(large);

@@ -23,7 +23,7 @@ export const bench: Bench = {
         });
       await insert('known_devices_local', deviceSql(`number + ${members / 2}`), known);
       await insert('audience_devices_local', `1, 1, 0, ${deviceSql('number')}, '', 1`, members);
-      // Adds another audience of the same partner. The counts must not read it.
+      // Adds a second audience of the same partner, which the counts must not read.
       await insert('audience_devices_local', `1, 2, 0, ${deviceSql('number')}, '', 1`, members / 2);
       const own = connectTestEngine(stores);
       const warehouse = clickhouseAudienceWarehouse(own);

@@ -8,7 +8,7 @@ import { prepareTenMillion, tenMillion } from '../ten-million.ts';
 import { deleteMembers } from '../warehouse.ts';
 
 const path = 'members.csv.gz';
-/** More than sixteen files, so that sixteen files are in flight for a while. */
+/** More than sixteen, so that sixteen files stay in flight for a while. */
 const files = 20;
 const rowsOfFile = scaled(2_000_000);
 const engineLimit = 1024;

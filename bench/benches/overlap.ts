@@ -52,7 +52,7 @@ async function fill({ engine, stores, partner }: Running): Promise<number[]> {
     ids.push(audienceId);
   }
   await commandOnShards(stores, 'OPTIMIZE TABLE audience_devices_local FINAL');
-  // The rows were inserted after the audiences were noted as changed.
+  // The rows were inserted after the audiences were marked as changed, so mark them again.
   await withDatabase(stores, (client) => client.query('SELECT note_all_index_changes()'));
   return ids;
 }

@@ -15,7 +15,7 @@ const attributes = scaled(1_000);
 const countries = 50;
 const rounds = 5;
 const monitor = new URL('../event-loop-monitor.ts', import.meta.url).href;
-/** A round takes seconds, so that the event loop is measured hundreds of times. */
+/** High enough that a round takes seconds and the event loop is measured hundreds of times. */
 const readsPerReport = 20;
 
 export const bench: Bench = {
@@ -91,7 +91,7 @@ async function fill({ stores, partner }: Running, printLine: (text: string) => v
   return segments;
 }
 
-/** Lets the worker publish one report, which takes seconds, and copies it. */
+/** Lets the worker publish only one report and copies it, because publishing takes seconds. */
 async function publish(
   { stores }: Running,
   segments: readonly Segment[],
@@ -142,7 +142,7 @@ async function readRow({ stores }: Running, audienceId: number): Promise<void> {
   );
 }
 
-/** A process that does nothing. Its delay is the time that it waits for a CPU core. */
+/** Starts a process that does nothing. Its event loop delay is the time that it waits for a CPU core. */
 function startIdleProcess(): Monitored {
   const child = spawn(process.execPath, ['--import', monitor, '-e', 'setInterval(() => {}, 1000)']);
   let output = '';

@@ -5,7 +5,7 @@ import { alternate, secondsOf, summarize, type Bench, type Pair } from '../bench
 import { scaled } from '../scale.ts';
 import { withService, type Running } from '../service.ts';
 
-/** The number of concurrent requests. Each one uses its own connection. */
+/** The number of concurrent requests. Each request uses its own connection. */
 const together = 8;
 
 type Reading = { readonly api: ApiClient; readonly id: number };
@@ -40,7 +40,7 @@ function ratioOf(pairs: readonly Pair[]): string {
   return `${ratio} (${spread.join(' to ')})`;
 }
 
-/** An API process and two partners with one import each. */
+/** Starts an API process and creates two partners with one import each. */
 async function startTwo(
   { stores }: Running,
   settings: { readonly [name: string]: string },

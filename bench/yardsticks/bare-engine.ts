@@ -50,7 +50,10 @@ async function insertFrom(
   });
 }
 
-/** Through the Distributed table, until the shards have the rows. The same rows are inserted in every round. */
+/**
+ * Inserts through the Distributed table and waits until the shards have the rows. Deduplication is off, because every
+ * round inserts the same rows.
+ */
 const replicatedInsert: ClickHouseSettings = {
   distributed_foreground_insert: 1,
   deduplicate_insert: 'disable',

@@ -5,8 +5,8 @@ import type { BareInsert } from './bare-engine.ts';
 type Candidate = { readonly threads: number; readonly blockRows: number | null };
 
 /**
- * Which settings are fastest depends on the machine. For ten million gzipped rows on two busy cores (median of four
- * runs), one thread takes 11.7 CPU seconds and two threads take 12.9, both with default blocks. Two threads take 12.8
+ * The fastest settings depend on the machine. For ten million gzipped rows on two busy cores (median of four runs),
+ * one thread takes 11.7 CPU seconds and two threads take 12.9, both with default blocks. Two threads take 12.8
  * CPU seconds with blocks of 4,000,000 rows, 10.9 with 524,288 rows, 11.0 with 262,144 rows, and 9.7 with 131,072 rows.
  */
 const candidates: readonly Candidate[] = [

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { coalesce, coalesceEach } from './coalesce.ts';
 
 describe('coalesce', () => {
-  it('serves all calls that arrive during a read with one next read', async () => {
+  it('shares the next read among all calls that arrive during a read', async () => {
     const began: PromiseWithResolvers<number>[] = [];
     const read = coalesce(() => {
       const reading = Promise.withResolvers<number>();

@@ -68,7 +68,7 @@ describe('pendingMigrations', () => {
       ] as const,
       pending: [],
     },
-  ])('returns $pending after $done', ({ done, pending }) => {
+  ])('returns $pending after $done have run', ({ done, pending }) => {
     expect(pendingMigrations(files, new Map(done)).map(({ name }) => name)).toEqual(pending);
   });
 
@@ -78,7 +78,7 @@ describe('pendingMigrations', () => {
     );
   });
 
-  it('ignores migrations of a newer version', () => {
+  it('ignores migrations from a newer release', () => {
     const done = new Map([
       ['0001-a.sql', 'aa'],
       ['0002-b.sql', 'bb'],

@@ -10,7 +10,7 @@ export function migrationFolder(store: 'postgres' | 'clickhouse'): string {
   return fileURLToPath(new URL(`../../migrations/${store}`, import.meta.url));
 }
 
-/** Reads the numbered files of a folder (`0001-name.sql`) in order. Throws on a missing or duplicate number. */
+/** Reads the numbered files (`0001-name.sql`) in a folder, in order. Throws on a missing or duplicate number. */
 export async function readMigrationFiles(folder: string): Promise<MigrationFile[]> {
   const names = (await readdir(folder)).filter((name) => /^\d{4}-[a-z0-9-]+\.sql$/.test(name)).toSorted();
   for (const [index, name] of names.entries()) {

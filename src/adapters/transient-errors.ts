@@ -14,7 +14,7 @@ const unavailableCodes = new Set([
   '53100',
   '53200',
   '53300',
-  // Inlet's own failures, which end when the operator acts or when ClickHouse has merged enough parts.
+  // Inlet's own failures, which last until the operator acts or ClickHouse has merged enough parts.
   'topology_mismatch',
   'merges_behind',
   'replicas_behind',
@@ -37,7 +37,7 @@ const unavailableTypes = new Set([
   'CANNOT_ASSIGN_ALTER',
   'ALL_REPLICAS_ARE_STALE',
 ]);
-/** The last two alternatives are limits of the whole ClickHouse server or user, which other statements use up. */
+/** The last two alternatives match limits of the whole ClickHouse server or user, which other statements can use up. */
 const unavailableMessages =
   /^timeout exceeded when trying to connect$|No space left on device|^(?:\(total\)|User) memory limit exceeded|^Memory limit \((?:total|for user)\) exceeded/;
 const unavailableStatuses = new Set([429, 502, 503, 504]);
@@ -94,7 +94,7 @@ export function transientErrorKind(error: unknown): 'away' | 'broke' | null {
   return null;
 }
 
-/** The HTTP status of an AWS SDK error, otherwise 0. */
+/** The HTTP status of an AWS SDK error, or 0 for other errors. */
 function httpStatusOf(error: Error): number {
   const metadata = '$metadata' in error ? error.$metadata : null;
   if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return 0;

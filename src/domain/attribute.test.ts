@@ -31,7 +31,7 @@ describe('resolveKeys', () => {
 });
 
 describe('importKeys', () => {
-  it('matches keys that start or end with spaces by their trimmed form, unless another key has exactly that form', () => {
+  it('trims keys, unless another key already has the trimmed form', () => {
     const spaced = { id: 1, name: 'a', foreignKeys: ['sport ', ' ', ' golf'], isRetired: false };
     const exact = { id: 2, name: 'b', foreignKeys: ['sport'], isRetired: false };
     const retired = { id: 3, name: 'c', foreignKeys: [' golf '], isRetired: true };

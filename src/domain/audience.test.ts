@@ -21,7 +21,7 @@ describe('audience status', () => {
   });
 });
 
-describe('the shown number of matched devices', () => {
+describe('the displayed number of matched devices', () => {
   const shown = (uniqueDevices: number, matchedDevices: number, unit = 50): number =>
     roundMatches({ uniqueDevices, matchedDevices }, unit).matchedDevices;
 

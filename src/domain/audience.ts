@@ -2,8 +2,7 @@ import { type JobStatus, jobStatus } from './job.ts';
 import type { JobId, PartnerId } from './ids.ts';
 
 /**
- * The owner of the audiences that a call can access. With a user token, the owner is a customer; without one, the
- * partner.
+ * The owner of the audiences that a call can access: the customer if the call has a user token, otherwise the partner.
  */
 export type AudienceScope = { readonly partnerId: PartnerId; readonly customerId: number | null };
 
@@ -26,12 +25,12 @@ export type Audience = AudienceCounts & {
   readonly updatedAt: Date;
 };
 
-/** Matched devices of audiences with fewer devices than this are shown rounded. */
+/** The number of matched devices is rounded for audiences with fewer devices than this. */
 const exactMatchesFrom = 1_000;
 
 /**
- * Decision 7: the matched devices of a small audience are shown rounded down to a multiple of `unit`. An exact number for
- * an audience of one device would tell whether any partner has imported that device.
+ * Decision 7: the number of matched devices of a small audience is rounded down to a multiple of `unit`. For an
+ * audience of one device, the exact number would reveal whether any partner has imported that device.
  */
 export function roundMatches<A extends Pick<AudienceCounts, 'uniqueDevices' | 'matchedDevices'>>(
   audience: A,
@@ -53,7 +52,8 @@ export function audienceStatus(files: StatusesPresent): JobStatus {
 }
 
 /**
- * Identifies an entry in the file list of an audience: a file, or a job whose path is still waiting or could not be listed.
+ * Identifies an entry in an audience's file list: a file, or a job whose path has not been listed yet or could not be
+ * listed.
  */
 export type FileEntryId = { readonly fileId: number } | { readonly jobId: JobId };
 

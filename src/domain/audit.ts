@@ -1,7 +1,7 @@
 import type { PartnerId } from './ids.ts';
 /**
- * A call that was denied because of its credentials. Represents several calls when there are too many to record one by
- * one.
+ * A call that was denied because of its credentials. If there are too many calls to record individually, one entry
+ * represents several calls.
  */
 export type DeniedCall = {
   readonly at: Date;

@@ -1,7 +1,7 @@
 import { Failure } from './failure.ts';
 import type { Partner } from './partner.ts';
 
-/** Permissions of an API key. A key created without a list of scopes has all of them. */
+/** Permissions of an API key. A key created without a list of scopes has every scope. */
 export const scopes = ['marketplace:read', 'marketplace:write', 'audience:read', 'audience:write'] as const;
 
 export type Scope = (typeof scopes)[number];
@@ -23,8 +23,8 @@ export function toScopes(kept: readonly string[] | null): readonly Scope[] {
 }
 
 /**
- * The message does not depend on the cause, so that it reveals nothing. The key's holder, if known, is for the audit
- * log only.
+ * The message is the same for every cause, so it does not reveal the cause. The key's holder, if known, is used only
+ * for the audit log.
  */
 export class InvalidApiKey extends Failure {
   readonly holder: Pick<Caller, 'partner' | 'keyId'> | null;

@@ -8,7 +8,7 @@ const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf
 
 describe('the failure catalog', () => {
   it.each(entries)(
-    'has a title, a cause, and a remedy for %s in complete sentences',
+    'has a title for %s, and a cause and a remedy in complete sentences',
     (_code, { title, cause, remedy }) => {
       expect(title).toMatch(/^[A-Z].*[^.]$/);
       expect(cause).toMatch(/^[A-Z`].*\.$/);
@@ -48,7 +48,7 @@ describe('the failure catalog', () => {
     ]);
   });
 
-  it('marks every failure of a job or file as final if the partner is at fault', () => {
+  it('never marks a job or file failure as retryable if the partner is at fault', () => {
     const partnerFailures = entries.filter(([, { status, fault }]) => status === undefined && fault === 'partner');
     expect(partnerFailures.filter(([, { isRetryable }]) => isRetryable)).toEqual([]);
   });

@@ -10,7 +10,7 @@ export type CatalogEntry = {
   readonly isRetryable: boolean;
   /** The HTTP status of a response with this code. Absent for codes that never appear in a response. */
   readonly status?: number;
-  /** True for failures of an operator's command. They never appear in a response or on a record. */
+  /** True for failures of operator commands. They never appear in a response or a record. */
   readonly isOfCommand?: true;
 };
 

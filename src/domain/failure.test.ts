@@ -23,7 +23,7 @@ describe('failures', () => {
     expect(failure.fields).toEqual(fields);
   });
 
-  it('a failure has no cause property when it has no cause', () => {
+  it('a failure has no cause property if no cause is given', () => {
     expect(Object.hasOwn(new Failure('internal', 'oh'), 'cause')).toBe(false);
   });
 

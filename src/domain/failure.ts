@@ -16,7 +16,7 @@ export class Failure extends Error {
   readonly code: FailureCode;
   readonly detail: string;
   readonly fields: readonly FieldError[];
-  /** When a retry can succeed, if this is known. */
+  /** The number of seconds after which a retry can succeed, if known. */
   readonly retryAfterSeconds: number | null;
 
   constructor(

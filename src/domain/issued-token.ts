@@ -63,7 +63,7 @@ export function validateToken(
   return { bearer: { partner, customer } };
 }
 
-/** RFC 7515, 4.1.9: a media type without "application/", in any case. */
+/** RFC 7515, 4.1.9: a case-insensitive media type whose "application/" prefix is optional. */
 function hasType(typ: unknown, type: TokenType): boolean {
   if (typ === undefined) return type === 'id-token';
   if (typeof typ !== 'string') return false;
@@ -84,7 +84,7 @@ export function isIssuerAddress(text: string): boolean {
 }
 
 /**
- * Whether a URL can be an issuer's key set. The URL can have another host and a query, but it must use TLS if the
+ * Whether a URL can be an issuer's key set. The URL can have a different host and a query, but it must use TLS if the
  * issuer does.
  */
 export function isKeySetAddress(text: string, issuer: string): boolean {

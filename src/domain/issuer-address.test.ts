@@ -29,7 +29,7 @@ describe('an issuer URL', () => {
     expect(isIssuerAddress(address)).toBe(false);
   });
 
-  it('allows a key set without TLS only if the issuer URL has no TLS', () => {
+  it('allows a key set URL without TLS only if the issuer URL does not use TLS either', () => {
     expect(isKeySetAddress('https://keys.example/v1?tenant=a', 'https://login.example')).toBe(true);
     expect(isKeySetAddress('http://127.0.0.1/keys', 'http://127.0.0.1')).toBe(true);
     expect(isKeySetAddress('http://127.0.0.1/keys', 'https://login.example')).toBe(false);

@@ -22,7 +22,7 @@ describe('job statuses', () => {
     expect(openStatuses).toEqual([pending, running]);
   });
 
-  it.each([done, failed])('allows no status after the final status %s', (final) => {
+  it.each([done, failed])('allows no status change after the status %s', (final) => {
     for (const to of Object.values(jobStatus)) expect(statusesBefore(to)).not.toContain(final);
   });
 });

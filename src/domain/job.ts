@@ -5,7 +5,7 @@ import { Failure } from './failure.ts';
 export const jobStatus = { pending: 0, running: 1, done: 2, failed: 3 } as const;
 export type JobStatus = (typeof jobStatus)[keyof typeof jobStatus];
 
-/** Decision 4: allowed status transitions. 2 and 3 are final. */
+/** Decision 4: allowed status transitions. Statuses 2 and 3 cannot change. */
 const allowed: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   [jobStatus.pending]: [jobStatus.running, jobStatus.failed],
   [jobStatus.running]: [jobStatus.done, jobStatus.failed],
@@ -37,7 +37,8 @@ export function versionsOfJob(seq: number): JobVersions {
 const smallFileBytes = 1024 * 1024;
 
 /**
- * Batch limits. They let a job load several batches in parallel, and they limit the work that a failed batch repeats.
+ * Batch limits. They let a job load several batches in parallel, and they limit how much work is repeated after a batch
+ * fails.
  */
 const batchBytes = 64 * 1024 * 1024;
 const batchFiles = 250;
@@ -76,7 +77,7 @@ export type Progress = {
   readonly rowsRead: number;
   /** Number of unfinished jobs ahead of this job in the partner's lane. 0 when the job is running or finished. */
   readonly queuePosition: number;
-  /** Null if the job has not read its first bytes, because no estimate is possible yet. */
+  /** Null until the job has read its first bytes, because no estimate is possible before then. */
   readonly secondsLeft: number | null;
 };
 
@@ -85,7 +86,7 @@ export function estimateSecondsLeft(read: { bytes: number; total: number }, seco
   return Math.ceil((secondsSoFar * (read.total - read.bytes)) / read.bytes);
 }
 
-/** The code of a job that the operator canceled, and of each of its files that were not loaded. */
+/** The failure code of a job that the operator canceled, and of the job's files that were not loaded. */
 export const cancelledCode = 'job_cancelled' satisfies FailureCode;
 
 const remedy = 'Ask the operator for the reason, then submit the job again.';

@@ -31,7 +31,7 @@ describe('a key', () => {
     );
   });
 
-  it('recognizes a key as its own kind only', () => {
+  it('recognizes a key only as its own kind', () => {
     fc.assert(
       fc.property(keys, (key) => {
         const kind = parseKey(key)?.kind;
@@ -96,7 +96,7 @@ describe('a key', () => {
   });
 });
 
-describe('a key of the previous format', () => {
+describe('a key in the previous format', () => {
   it('recognizes a key in the previous format as its own kind and does not parse it as the new format', () => {
     fc.assert(
       fc.property(oldKeys, (random) => {

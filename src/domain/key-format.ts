@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 
-// Format: `inlet_<environment>_<kind>_<random><checksum>`. The text shows its kind and the installation that issued it,
-// and the checksum shows that it is complete. See docs/decisions/api-keys-and-user-tokens.md.
+// Format: `inlet_<environment>_<kind>_<random><checksum>`. A key shows its kind and the installation that issued it,
+// and its checksum shows that it is complete. See docs/decisions/api-keys-and-user-tokens.md.
 
 /**
  * `key` is a partner's API key. `user` is a user token, which is sent together with an API key to act for a customer.

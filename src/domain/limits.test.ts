@@ -17,7 +17,7 @@ describe('the portion of a window that a process reserves', () => {
     expect(nextPortion({ limit, last: 10, remaining: 7, waiting: 0 })).toBe(1);
   });
 
-  it('reserves a portion for all waiting requests', () => {
+  it('reserves a portion that covers all waiting requests', () => {
     expect(nextPortion({ limit, last: 0, remaining: limit, waiting: 200 })).toBe(200);
   });
 

@@ -12,7 +12,7 @@ export const defaultLimits: Limits = {
   maxOpenJobs: 200,
 };
 
-/** The number of deletes that a partner can submit when it has the maximum number of open jobs. */
+/** The number of additional deletes that a partner can submit after reaching the maximum number of open jobs. */
 export const openDeletesAboveLimit = 20;
 
 /** The body of a delete request with this many keys fits into the maximum body size. */

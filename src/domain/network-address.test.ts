@@ -178,7 +178,7 @@ describe('isPublicAddress', () => {
 });
 
 describe('a configured network', () => {
-  it('allows exactly the addresses in a configured network, in both notations', () => {
+  it('allows only public addresses and addresses in a configured network, in both notations', () => {
     const networks = ['127.0.0.1', '10.1.0.0/16', 'fd00:1::/32'].flatMap((text) => parseNetwork(text) ?? []);
     expect(networks).toHaveLength(3);
     for (const open of ['127.0.0.1', '::ffff:127.0.0.1', '10.1.255.255', 'fd00:1::9', '52.216.1.2']) {

@@ -1,5 +1,4 @@
-// Addresses are 128-bit numbers. An IPv4 address has the number of its IPv4-mapped IPv6 address (::ffff:a.b.c.d), so both
-// notations yield the same number.
+// Addresses are 128-bit numbers. An IPv4 address has the same number as its IPv4-mapped IPv6 address (::ffff:a.b.c.d).
 
 const ipv4Base = 0xffff_0000_0000n;
 
@@ -58,7 +57,7 @@ function parseIpv6(text: string): bigint | null {
   return groups.reduce((number, group) => (number << 16n) | group, 0n);
 }
 
-/** Parses groups of up to four hexadecimal digits. The last two may be written as IPv4. */
+/** Parses groups of up to four hexadecimal digits. The last two groups may be written as an IPv4 address. */
 function parseGroups(text: string, isEnd: boolean): bigint[] | null {
   if (text === '') return [];
   const groups: bigint[] = [];
@@ -75,8 +74,8 @@ function parseGroups(text: string, isEnd: boolean): bigint[] | null {
   return groups;
 }
 
-// Rules for the addresses that a worker may connect to because of a partner's request. Sources: IANA's special-purpose
-// address registries and the metadata addresses of cloud providers.
+// Rules for the addresses that a worker may connect to at a partner's request. Sources: IANA's special-purpose address
+// registries and the metadata addresses of cloud providers.
 
 /** All of IPv4, and global unicast IPv6. The rest of IPv6 is local, multicast, or unassigned. */
 const assigned = ['0.0.0.0/0', '2000::/3'].map(network);
@@ -86,7 +85,7 @@ const special = [
   '10.0.0.0/8', // private
   '100.64.0.0/10', // carrier-grade NAT; Alibaba metadata
   '127.0.0.0/8', // loopback
-  '168.63.129.16/32', // the host in Azure
+  '168.63.129.16/32', // the Azure host
   '169.254.0.0/16', // link-local; metadata of most clouds
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocol assignments; Oracle metadata

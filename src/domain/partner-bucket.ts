@@ -11,7 +11,7 @@ export type BucketKeys = {
 /** A role in the partner's account. See docs/decisions/partner-buckets.md. */
 export type BucketRole = { readonly roleArn: string; readonly region: string };
 
-/** Credentials with which a partner lets Inlet read its own bucket. */
+/** Credentials that let Inlet read a partner's own bucket. */
 export type BucketCredentials = BucketKeys | BucketRole;
 
 export function isRole(credentials: BucketCredentials): credentials is BucketRole {

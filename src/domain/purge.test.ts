@@ -16,7 +16,7 @@ describe('planning a purge', () => {
     expect(plan(due, { 1: 1_000_000, 2: 900_000 })).toEqual({ purge: due, wait: [], empty: [] });
   });
 
-  it('lets a large partner wait until a tenth of its rows is dead', () => {
+  it('delays the purge of a large partner until a tenth of its rows are dead', () => {
     const [few, enough] = [dead(1, 99_999), dead(1, 100_001)];
     const stored = { 1: 2_000_000 };
     expect(plan([few], stored)).toEqual({ purge: [], wait: [few], empty: [] });

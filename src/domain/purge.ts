@@ -11,8 +11,8 @@ const worthwhileShare = 0.1;
 
 /**
  * Decides which dead generations to purge now. A purge rewrites the data of a partner, so a small cleared audience of a
- * large partner waits until a tenth of the partner's rows is dead. No generation waits longer than `maxWaitSeconds`.
- * Either all generations of a partner wait or none.
+ * large partner waits until a tenth of the partner's rows are dead. No generation waits longer than `maxWaitSeconds`.
+ * Either all or none of a partner's generations wait.
  */
 export function planPurge<G extends StoredGeneration>(
   due: readonly G[],

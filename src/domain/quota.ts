@@ -1,6 +1,6 @@
 import { Failure } from './failure.ts';
 
-/** How much a partner can store. Each quota is a setting, and `GET /v1/limits` shows them with the current usage. */
+/** How much a partner can store. The quotas are settings, and `GET /v1/limits` shows them with the current usage. */
 export type Quotas = {
   readonly storedRows: number;
   readonly storedBytes: number;
@@ -22,7 +22,7 @@ export const defaultQuotas: Quotas = {
 
 export type Usage = {
   readonly used: number;
-  /** Null before the first measurement, and for a usage that is counted when it is read. */
+  /** Null before the first measurement and for usage that is counted on each read. */
   readonly measuredAt: Date | null;
 };
 
@@ -38,7 +38,7 @@ export const quotaNames = {
   idempotencyKeys: 'idempotency_keys',
 } as const satisfies Readonly<Record<keyof Quotas, string>>;
 
-/** Throws if the partner cannot add this many more. Always allows a request that adds nothing. */
+/** Throws if the addition would exceed the quota. Always allows a request that adds nothing. */
 export function requireQuota(
   name: keyof Quotas,
   quotas: Quotas,

@@ -6,7 +6,7 @@ export type Retention = {
   readonly auditLogDays: number;
 };
 
-/** Replayed requests refer to jobs of the last day, and clients need time to read the results of their jobs. */
+/** Replayed requests refer to jobs from the last day, and clients need time to read the results of their jobs. */
 export const minJobDays = 30;
 
 /** A trigger in PostgreSQL enforces this minimum. */
@@ -18,8 +18,8 @@ export const defaultRetention: Retention = { jobDays: 400, auditLogDays: 400 };
 export const purgedGenerationDays = 30;
 
 /**
- * Returns the first jobs that together have at most `maxFiles` files, and always at least one job. Counting stops after
- * `maxFiles` files, so only jobs before that point are known to have a complete count.
+ * Returns the first jobs that together have at most `maxFiles` files, but always at least one job. Counting stops after
+ * `maxFiles` files, so only the counts of jobs before that point are known to be complete.
  */
 export function firstJobsWithin(
   jobIds: readonly JobId[],

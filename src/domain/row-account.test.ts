@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { shardDifference, stagingDifference } from './row-account.ts';
 
 describe('a row account', () => {
-  it('is balanced if every accepted row is staged on one shard', () => {
+  it('is balanced if every accepted row is staged on exactly one shard', () => {
     expect(stagingDifference(10, [4, 6])).toBeNull();
     expect(stagingDifference(0, [0])).toBeNull();
   });

@@ -1,10 +1,10 @@
-/** The number of rows on each shard, in the order of the shards. */
+/** The number of rows on each shard, in shard order. */
 export type ShardRows = readonly number[];
 
 /** The account of a staged load: the rows of its accepted files, as counted on each shard when they were staged. */
 export type LoadAccount = {
   readonly staged: ShardRows;
-  /** True if these rows were published. The staging table may then be dropped already. */
+  /** True if these rows were published. In that case, the staging table may already have been dropped. */
   readonly isPublished: boolean;
 };
 

@@ -38,7 +38,7 @@ describe('a secret', () => {
     expect(new Secret(hidden).reveal()).toBe(hidden);
   });
 
-  it.each(waysOfPrinting)('does not print its value by $way', ({ print }) => {
+  it.each(waysOfPrinting)('does not reveal its value through $way', ({ print }) => {
     expect(inspect(print(new Secret(hidden)), options)).not.toContain(hidden);
   });
 

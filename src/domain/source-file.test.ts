@@ -6,7 +6,7 @@ import { expectGzip, isCertainlyPrefix, keyInPrefix, requireCompressedForPrefix 
 
 const prefix = 'acme/';
 
-/** Building blocks of path-traversal attacks, so that the property test often generates one. */
+/** Building blocks of path-traversal attacks, so that the property test often generates such attacks. */
 const piece = fc.constantFrom(
   '..',
   '.',
@@ -31,8 +31,8 @@ const anyPath = fc.oneof(
 );
 
 /**
- * Returns whether a path is rejected as intended or mapped to a safe key. Otherwise returns a description of the
- * problem.
+ * Returns `rejected` if a path is rejected as intended and `inside` if it is mapped to a safe key. Otherwise, returns a
+ * description of the problem.
  */
 function outcomeOf(filePath: string): string {
   try {

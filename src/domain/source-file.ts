@@ -67,7 +67,7 @@ export function invalidFilePath(problem: string): Failure {
   return new Failure('invalid_file_path', detail, { fields: [{ pointer: '/file_path', detail }] });
 }
 
-/** Converts a file fault, as the row rule reports it, to a failure. */
+/** Converts a file fault reported by the row rule to a failure. */
 export function failureOf({ code, detail }: FileFault, cause?: unknown): Failure {
   return new Failure(code, detail, { cause });
 }

@@ -1,4 +1,4 @@
-/** A shard of the cluster. The shards' number, order, and weights determine the shard on which a device is stored. */
+/** A shard of the cluster. The number, order, and weights of the shards determine where a device is stored. */
 export type ShardRecord = {
   readonly number: number;
   /** A UUID that is stored in the shard's own database. */
@@ -15,9 +15,9 @@ export type ObservedServer = {
   readonly names: readonly string[];
   /** The identity of the shard. Null if the server's database has none. */
   readonly identity: string | null;
-  /** Where the server registers its tables in ClickHouse Keeper. Null if one of them is not replicated. */
+  /** Where the server registers its tables in ClickHouse Keeper. Null if any table is not replicated. */
   readonly keeperPath: string | null;
-  /** The shards of the configured cluster as this server reaches them. */
+  /** The shards of the configured cluster, as seen from this server. */
   readonly cluster: readonly {
     readonly number: number;
     readonly identity: string | null;
@@ -26,7 +26,7 @@ export type ObservedServer = {
     /** Whether a Distributed table writes to only one replica, from which the other replicas copy the rows. */
     readonly isInternallyReplicated: boolean;
   }[];
-  /** The cluster names in the definitions of its Distributed tables. */
+  /** The cluster names in the definitions of the server's Distributed tables. */
   readonly clustersOfTables: readonly string[];
   /** Why the cluster could not be read, although the server responds. */
   readonly problem: string | null;
@@ -35,7 +35,7 @@ export type ObservedServer = {
 /**
  * Compares the recorded topology with the configured servers and with the cluster definition on each server. Returns
  * one sentence per difference. `cityHash64(device)` and the weights determine the shard on which a device is stored, so
- * every difference can lose rows or store a device twice. Unavailable replicas are not compared.
+ * any difference can cause rows to be lost or a device to be stored twice. Unavailable replicas are not compared.
  */
 export function findTopologyDifferences(
   recorded: readonly ShardRecord[],
@@ -59,7 +59,7 @@ export type ConfiguredCluster = {
   readonly replicas: readonly number[];
 };
 
-/** Servers that are listed twice, and replicas of a shard that do not replicate each other. */
+/** Finds servers that are listed twice and replicas of a shard that do not replicate each other. */
 function findMixedUpServers(servers: readonly ObservedServer[]): string[] {
   const byShard = Map.groupBy(servers, ({ shard }) => shard);
   return [...byShard].flatMap(([shard, replicas]) => {

@@ -75,7 +75,7 @@ export async function backup(
 ): Promise<number> {
   const place = backupFolder(folder);
   const engineDatabase = config.INLET_CLICKHOUSE_DATABASE;
-  // A backup that lacks a shard would be noticed only at the restore.
+  // Otherwise, a missing shard would be noticed only during the restore.
   const silent = createLogger({ name: 'inlet-backup', level: 'silent' });
   await withTopology(config, silent, requireRecordedTopology);
   const control = await openControlBackup(config.INLET_POSTGRES_URL, config.INLET_POSTGRES_TOOLS);
@@ -100,8 +100,8 @@ export async function backup(
 }
 
 /**
- * Restores ClickHouse first. PostgreSQL is then restored in one transaction. No Inlet process can start before that, so
- * none starts on a partial restore.
+ * Restores ClickHouse first, and then PostgreSQL in one transaction. No Inlet process can start before that transaction
+ * commits, so none starts with partially restored data.
  */
 export async function restore(config: Config, folder: string): Promise<Manifest> {
   const place = backupFolder(folder);
@@ -126,7 +126,7 @@ export async function restore(config: Config, folder: string): Promise<Manifest>
     const disk = config.INLET_CLICKHOUSE_BACKUP_DISK;
     await restoreEngine(servers, database, { disk, name: place.name, from: manifest.engineDatabase });
   });
-  // The backup has one identity per shard, which every replica needs.
+  // The backup has one identity per shard, but every replica needs it.
   await withEngine(engineOptions(config, 'inlet-backup'), assignShardIdentities);
   await restoreControl(config.INLET_POSTGRES_URL, config.INLET_POSTGRES_TOOLS, place.dumpFile);
   // A dump contains neither roles nor their grants.

@@ -102,7 +102,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('accepts a report key and can disable each protection', () => {
+  it('accepts a report key and allows each protection to be disabled', () => {
     setEnvironment({
       ...needed,
       INLET_REPORT_HIDE_UNDER: '0',
@@ -155,7 +155,7 @@ describe('the configuration', () => {
     expect(inspect(config, { depth: Infinity, showHidden: true }) + JSON.stringify(config)).not.toContain('hunter');
   });
 
-  it.each(Object.entries(configSchema.shape))('has a description of %s', (_name, schema) => {
+  it.each(Object.entries(configSchema.shape))('has a description for %s', (_name, schema) => {
     expect(schema.description).toMatch(/\.$/);
   });
 });

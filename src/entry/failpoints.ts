@@ -4,9 +4,9 @@ import type { Log } from '../ports/observability.ts';
 import { queryOf, wrapMethods } from './wrap-methods.ts';
 
 /**
- * For crash tests. Every effect of a process is a call of a port or a ClickHouse statement, and a test can kill the
- * process before and after each one. No list of failpoints exists in code, so none can be forgotten. A recording run
- * produces the list.
+ * For crash tests. Every effect of a process is a port call or a ClickHouse statement, and a test can kill the process
+ * before or after each of them. The list of failpoints comes from a recording run instead of the code, so no failpoint
+ * can be forgotten.
  */
 export type Failpoints = {
   /** Adds a failpoint before and after each method of a port. */
@@ -20,7 +20,7 @@ export const recordPoints = 'record';
 
 const changing: ReadonlySet<string> = new Set(['command', 'exec', 'insert']);
 
-/** Prefix of a failpoint name. The process stops there once (SIGSTOP) and resumes on SIGCONT. */
+/** Prefix of a failpoint name. The process stops once at that failpoint (SIGSTOP) and resumes on SIGCONT. */
 export const stopAt = 'stop ';
 
 /** Writes synchronously, because the process ends before the logger could write. */

@@ -8,7 +8,7 @@ import { type Config, readConfig } from './config.ts';
 import { withTopology } from './connect-engine.ts';
 import { createLogger } from './logging.ts';
 
-/** Runs under the lock of migrations and backups, because the rebuild creates, swaps, and drops tables. */
+/** Runs under the lock that migrations and backups use, because the rebuild creates, swaps, and drops tables. */
 export async function rebuild(config: Config = readConfig()): Promise<{ before: number; after: number }> {
   const log = createLogger({ name: 'inlet-known-devices', level: 'silent' });
   return underMigrationLock(config.INLET_POSTGRES_URL, () =>

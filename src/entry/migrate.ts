@@ -36,7 +36,7 @@ export async function migrate(config: Config, log: Logger): Promise<string[]> {
   });
 }
 
-/** Creates the database on a new server and runs the pending migrations of every server. */
+/** Creates the database on a new server and runs the pending migrations on every server. */
 export function migrateShards(config: Config, { replicatesTables = false } = {}): Promise<string[]> {
   return migrateEngine({
     replicatesTables,

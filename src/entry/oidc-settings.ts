@@ -92,8 +92,8 @@ const ofPartner = ['INLET_OIDC_PARTNER_CLAIM', 'INLET_OIDC_PARTNER'] as const;
 export type MissingSetting = { readonly name: keyof OidcConfig; readonly message: string };
 
 /**
- * Either all settings must be set or none. A partial configuration would silently reject tokens or accept them with
- * every partner's key.
+ * Either all or none of the required settings must be set. A partial configuration would silently reject tokens or
+ * accept them with every partner's key.
  */
 export function findMissingOidcSettings(config: OidcConfig): MissingSetting[] {
   const isSet = (name: keyof OidcConfig): boolean => config[name] !== undefined;

@@ -82,8 +82,8 @@ export async function repairIds({ isConfirmed }: { readonly isConfirmed: boolean
 }
 
 /**
- * Counts audiences again whose recorded count differs from the stored devices. A later append adds only the devices
- * that are new in ClickHouse to the recorded count, so that count must be correct.
+ * Recounts audiences whose recorded count differs from the number of stored devices. A later append adds only the
+ * devices that are new in ClickHouse to the recorded count, so the recorded count must be correct.
  */
 async function recountAudiences(db: Database, engine: Engine): Promise<number> {
   const [records, stored, warehouse] = [

@@ -16,7 +16,7 @@ describe('a repeated task', () => {
     vi.useRealTimers();
   });
 
-  it('runs the task after each pause and not before the first pause', async () => {
+  it('pauses before each run of the task, including the first', async () => {
     const task = vi.fn<() => Promise<void>>(async () => undefined);
     const { stop } = repeat(pause, task, log);
     await vi.advanceTimersByTimeAsync(pause - 1);
@@ -48,7 +48,7 @@ describe('a repeated task', () => {
     await stop();
   });
 
-  it('runs the task at once after a change, but not after a failure', async () => {
+  it('runs the task immediately after a change, unless the last run failed', async () => {
     let change = (): void => undefined;
     const changes = { subscribe: (onChange: (partnerId: number | null) => void) => void (change = () => onChange(1)) };
     const task = vi.fn<() => Promise<void>>(async () => undefined);
@@ -68,7 +68,7 @@ describe('a repeated task', () => {
     await stop();
   });
 
-  it('runs the task again at once after a change while it runs', async () => {
+  it('runs the task again immediately if a change occurs while it is running', async () => {
     let change = (): void => undefined;
     const changes = { subscribe: (onChange: (partnerId: number | null) => void) => void (change = () => onChange(1)) };
     const first = Promise.withResolvers<undefined>();

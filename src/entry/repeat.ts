@@ -2,12 +2,12 @@ import type { Log } from '../ports/observability.ts';
 import type { ChangeFeed } from '../ports/records.ts';
 import { pause } from '../usecases/admin/pause.ts';
 
-/** A task that runs often would fill the log during an outage. */
+/** Otherwise, a task that runs often would fill the log during an outage. */
 const minPauseAfterFailureMs = 1_000;
 
 /**
  * Runs a task repeatedly with a pause in between. A change ends the pause, except after a failure. Failures are logged.
- * The task's signal aborts on stop.
+ * `stop` aborts the task's signal.
  */
 export function repeat(
   pauseMilliseconds: number,
@@ -23,7 +23,7 @@ export function repeat(
     hasChanged = true;
     wake?.();
   });
-  /** Also ends at once if there was a change while the task ran. */
+  /** Returns immediately if a change occurred while the task was running. */
   const pauseUntilChange = async (): Promise<void> => {
     const changed = new AbortController();
     wake = () => changed.abort();

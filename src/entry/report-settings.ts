@@ -4,7 +4,10 @@ import { type Noise, cosSquaredNoise } from '../domain/composition/noise.ts';
 import type { Protection } from '../domain/composition/protection.ts';
 import { type Config, protectionOf } from './config.ts';
 
-/** Increase one of them when the content of published reports or overlaps changes, so that they are published again. */
+/**
+ * Increase the corresponding number when the content of published reports or overlaps changes, so that they are
+ * published again.
+ */
 const reportFormat = 3;
 const overlapFormat = 2;
 

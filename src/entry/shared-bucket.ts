@@ -48,7 +48,7 @@ export async function requireRecordedBucket(db: Database, s3: S3Client, bucket: 
   throw new Failure('bucket_mismatch', `Bucket "${bucket}" ${what}, but ${recorded} is recorded.`);
 }
 
-/** Compares the bucket at most once per interval. After a mismatch, every call compares it again. */
+/** Checks the bucket at most once per interval. After a mismatch, every call checks it again. */
 export function bucketGuard(db: Database, s3: S3Client, bucket: string, intervalMs: number): () => Promise<void> {
   let checkedAt: number | null = null;
   return async () => {

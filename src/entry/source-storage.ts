@@ -53,7 +53,7 @@ export function sourceStorage(deps: {
   };
 }
 
-/** Whether an identity is configured with which Inlet can assume partners' roles. */
+/** Whether Inlet is configured with an identity that can assume partners' roles. */
 export function hasRoleIdentity(config: Config): boolean {
   return config.INLET_ROLE_ACCESS_KEY_ID !== undefined && config.INLET_ROLE_SECRET_ACCESS_KEY !== undefined;
 }

@@ -89,7 +89,7 @@ const handlers = deps.failpoints.wrapPort(
 const slots = { lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES };
 let isWorking: boolean | null = null;
 // A worker with the wrong shards claims no tokens, because it could keep them from the other workers. While a server is
-// unavailable, the result of the last check stays valid. A worker that has no such result yet starts, and its work
+// unavailable, the result of the last check stays valid. A worker without a previous result starts anyway, and its work
 // waits for the server.
 const followTopology = async (): Promise<void> => {
   const matches = (await matchesTopology(deps.requireTopology)) ?? isWorking ?? true;

@@ -22,7 +22,7 @@ export type AudienceFile = {
   readonly updatedAt: Date;
 };
 
-/** Entries are ordered by job and file. The number of the file is 0 for a path without files. */
+/** Entries are ordered by job and file. The file ID is 0 for a path without files. */
 export type FilePosition = readonly [jobId: number, fileId: number];
 
 export type AudienceFilePage = {
@@ -78,8 +78,8 @@ export interface AudienceStore {
     page: { readonly after: FilePosition; readonly limit: number },
   ): Promise<({ readonly audience: Audience } & AudienceFilePage) | null>;
   /**
-   * Dismisses a failed entry, so that it no longer decides the status of the audience. Returns `not found` if the live
-   * generation has no such entry, and `not failed` if the entry has another status.
+   * Dismisses a failed entry, so that it no longer affects the audience's status. Returns `not found` if the live
+   * generation has no such entry, and `not failed` if the entry has a different status.
    */
   dismissFile(
     scope: AudienceScope,
@@ -98,20 +98,23 @@ export interface AudienceStore {
     page: { readonly afterId: number; readonly limit: number },
   ): Promise<readonly FailedLoad[]>;
   /**
-   * Claims dead generations of any partner that are due for a purge. Returns none while another process holds the claim
-   * and during the pause after a purge. The claim expires two minutes after its last renewal.
+   * Claims dead generations of any partner that are due for a purge. Returns an empty list while another process holds
+   * the claim or during the pause after a purge. The claim expires two minutes after its last renewal.
    */
   claimDueGenerations(limit: number): Promise<readonly DeadGeneration[]>;
   renewPurgeClaim(): Promise<void>;
-  /** Releases the claim. `seconds` is the duration of the purge. The next purge starts after a multiple of that time. */
+  /**
+   * Releases the claim. `seconds` is the duration of the purge. The pause before the next purge is a multiple of this
+   * duration.
+   */
   endPurge(seconds: number): Promise<void>;
   /** Lists dead generations for the operator, newest first. */
   listDead(limit: number): Promise<readonly DeadGeneration[]>;
   /**
-   * Records how many rows were removed from each generation. A generation is checked once more later, and its purge is
-   * then complete.
+   * Records how many rows were removed from each generation. Each generation is checked once more later before its
+   * purge counts as complete.
    */
   recordPurges(purged: readonly (Generation & { readonly rows: number })[]): Promise<void>;
-  /** Makes generations due again after this time. */
+  /** Makes generations due again after this many seconds. */
   postponePurges(generations: readonly Generation[], seconds: number): Promise<void>;
 }

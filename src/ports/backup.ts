@@ -2,7 +2,7 @@ import type { LoadId } from '../domain/ids.ts';
 /** A moment at which both stores are consistent with each other. */
 type Cut = {
   readonly takenAt: Date;
-  /** Validated but unpublished loads. Their staged rows belong to the backup. */
+  /** Validated but unpublished loads. Their staged rows are part of the backup. */
   readonly stagedLoadIds: readonly LoadId[];
 };
 
@@ -14,7 +14,7 @@ export interface ControlBackup {
   pause(timeoutSeconds: number): Promise<Cut>;
   /** Resumes publishing. Throws if a job ended during the pause. */
   resume(): Promise<void>;
-  /** Writes the control plane to a file, in its state at the cut. */
+  /** Writes the state of the control plane at the cut to a file. */
   dump(file: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { Generation } from './warehouse.ts';
 
 /** Which parts of a shard's known devices are in the index. */
 export type FoldedBlocks = {
-  /** Identifies the table. A rebuild of the known devices replaces it. */
+  /** Identifies the table. A rebuild of the known devices replaces the table. */
   readonly table: string;
   /** Ranges of block numbers, both ends inclusive. */
   readonly blocks: readonly (readonly [number, number])[];
@@ -22,7 +22,7 @@ export type ChangedAttributes = {
   readonly attributeIds: readonly number[];
 };
 
-/** The state of an audience that the index contains. */
+/** The state of an audience as the index contains it. */
 export type FoldedAudience = Generation & {
   readonly loadId: number;
   readonly foldId: number;
@@ -67,7 +67,7 @@ export type IndexChange = {
 
 /** What a report can read from the index. */
 export type IndexState = {
-  /** The fold of the audience, and its number of devices. */
+  /** The audience's fold and number of devices. */
   readonly foldId: number;
   readonly devices: number;
   /** The last complete fold of each partner. Partner 0 stands for the known devices. */
@@ -76,14 +76,14 @@ export type IndexState = {
 
 /** What the index contains, recorded in PostgreSQL. */
 export interface IndexStore {
-  /** Runs `run` unless another process updates the index. Returns whether it ran. */
+  /** Calls `run` unless another process is updating the index. Returns whether `run` was called. */
   runAlone(run: () => Promise<void>): Promise<boolean>;
   nextFoldId(): Promise<number>;
   /** Makes sure that the next ID is higher than this one. */
   advanceFoldId(past: number): Promise<void>;
-  /** Excludes these notes from `listChanges` for this time. */
+  /** Excludes these notes from `listChanges` for this many seconds. */
   postpone(ids: readonly number[], seconds: number): Promise<void>;
-  /** Returns the oldest changes, one per partner or audience. Leaves out those that were postponed. */
+  /** Returns the oldest changes, one per partner or audience. Leaves out postponed changes. */
   listChanges(limit: number): Promise<readonly IndexChange[]>;
   /** Returns the current state of an audience, or null if it does not exist. */
   findAudience(audienceId: number): Promise<(Generation & { readonly loadId: number }) | null>;
@@ -95,7 +95,7 @@ export interface IndexStore {
   knownVersion(): Promise<number>;
   /** Lists audiences whose current state is in the index and whose matched devices were counted before this version. */
   listStaleMatched(version: number, limit: number): Promise<readonly FoldedAudience[]>;
-  /** Stores the counts of audiences that have not changed since. */
+  /** Stores the counts of audiences that have not changed since they were counted. */
   recordMatched(version: number, counts: readonly MatchedCount[]): Promise<void>;
   /** Lists the audiences whose current generation is in the index. */
   listFoldedAudiences(): Promise<readonly Generation[]>;

@@ -5,10 +5,10 @@ import type { PartnerId } from '../domain/ids.ts';
 /** An event that is not in the event log yet. `customerId` is null if it concerns the partner itself. */
 export type NewEvent = EventContent & { readonly partnerId: PartnerId; readonly customerId: number | null };
 
-/** Events are written in the transaction that makes them true, so only the stores append to the log. */
+/** Each event is written in the same transaction as the change it reports, so only the stores append to the log. */
 export interface EventLog {
   /** Returns the events after this sequence number, in order: those of one customer, or all of the partner's events. */
   list(scope: AudienceScope, page: { readonly after: number; readonly limit: number }): Promise<readonly LoggedEvent[]>;
-  /** Deletes some of the events that are too old. */
+  /** Deletes a batch of expired events. */
   removeExpired(): Promise<void>;
 }

@@ -43,10 +43,10 @@ export interface ImportLogStore {
     idempotency?: IdempotentRequest | null,
   ): Promise<number>;
   find(partnerId: PartnerId, importLogId: number): Promise<ImportLog | null>;
-  /** Returns the marks of import logs of any partner. Omits logs that do not exist. */
+  /** Returns the marks of these import logs, regardless of partner. Omits logs that do not exist. */
   marksOf(importLogIds: readonly number[]): Promise<readonly RecordMark[]>;
   /** Lists logs, newest first. With `beforeId`, lists only logs with a smaller ID. */
   listNewest(partnerId: PartnerId, limit: number, beforeId?: number): Promise<readonly ImportLog[]>;
-  /** Lists files ordered by ID. This is also the byte order of their object keys. */
+  /** Lists files by ID, which is also the byte order of their object keys. */
   listFiles(partnerId: PartnerId, importLogId: number, page: FilePage): Promise<readonly LoadedFile[]>;
 }

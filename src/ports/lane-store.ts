@@ -47,7 +47,7 @@ export type StagedLoad = {
   readonly isCounted: boolean;
   /** Number of times the load was claimed for publishing. Only the latest claim can commit. */
   readonly publishAttempt: number;
-  /** Null if the previous release staged the load. Its rows are not verified. */
+  /** Null if the previous release staged the load. The rows of such a load are not verified. */
   readonly account: LoadAccount | null;
 };
 
@@ -88,7 +88,7 @@ export type FileToLoad = {
 
 export type JobSummary = {
   readonly loadIds: readonly LoadId[];
-  /** The row counts that were recorded when these loads were staged. Loads that the previous release staged have none. */
+  /** The row counts recorded when these loads were staged. Loads staged by the previous release have none. */
   readonly accounts: ReadonlyMap<LoadId, LoadAccount>;
   /** Number of accepted rows in the loaded files. */
   readonly acceptedRows: number;
@@ -106,8 +106,8 @@ export interface LaneStore {
   /** Decides the next step and dispatches batches, in one transaction. See "Lanes" in docs/architecture.md. */
   nextStep(token: LaneToken, maxBatches: number): Promise<LaneStep>;
   /**
-   * Completes the token and sends a new one, which is queued behind the tokens of other partners. No worker claims it before the
-   * delay has passed.
+   * Completes the token and sends a new one, which is queued behind the tokens of other partners. No worker claims the
+   * new token before the delay has passed.
    */
   yieldLane(token: LaneToken, afterSeconds: number): Promise<void>;
   /** Records the job's files and batches. Has no effect if they are already recorded. */
@@ -123,12 +123,12 @@ export interface LaneStore {
    */
   startDelete(jobId: JobId, found: { readonly rows: number; readonly devices: number }): Promise<void>;
   /**
-   * Records the number of distinct devices in each staged file, by file ID. They cannot be counted after the staging
-   * table is dropped.
+   * Records the number of distinct devices in each staged file, by file ID. The devices cannot be counted after the
+   * staging table is dropped.
    */
   recordUploadedDevices(loadId: LoadId, devices: ReadonlyMap<number, number>): Promise<void>;
   /**
-   * Records the device count of the audience as the count of its only file. Returns false and writes nothing if another
+   * Records the audience's device count as the count of its only file. Returns false and writes nothing if another
    * holder of the lane has claimed the load, because the count may then include another file.
    */
   recordOnlyFile(
@@ -165,7 +165,7 @@ export interface LaneStore {
   finishDelete(jobId: JobId): Promise<void>;
   /** Fails a job that could not start. */
   failJob(jobId: JobId, failure: Failure): Promise<void>;
-  /** Returns true for only one caller per period, for tasks that only one worker should run. */
+  /** Returns true for only one caller per period. Used for tasks that only one worker should run. */
   claimTurn(task: string, everySeconds: number): Promise<boolean>;
   /** Sends a token to every lane that has open jobs but no token. */
   requeueIdleLanes(): Promise<void>;

@@ -12,7 +12,7 @@ export type LoadTarget =
   | {
       readonly kind: 'attributes';
       readonly versions: JobVersions;
-      /** Whether the load replaces existing data. Such a load is published together with the other loads of the job. */
+      /** Whether the load replaces existing data. A replacing load is published together with the job's other loads. */
       readonly isReplacing: boolean;
     }
   | { readonly kind: 'audience'; readonly audienceId: number; readonly generation: number };
@@ -25,7 +25,7 @@ export type Load = {
   readonly target: LoadTarget;
   /** Size of the files in storage. Files can be compressed. */
   readonly bytes: number;
-  /** True if these files were loaded before. Rows of that attempt may have been published. */
+  /** True if an earlier attempt loaded these files. Its rows may have been published. */
   readonly isRetry?: boolean;
 };
 
@@ -41,7 +41,7 @@ export type WholeFile = FileToStage & { readonly content: Uint8Array };
 export type RejectedRow = {
   readonly fileId: number;
   readonly row: number;
-  /** A newer release may have stored a reason that this release does not have. */
+  /** A newer release may have stored a reason that this release does not know. */
   readonly reason: string;
   readonly text: Uint8Array;
 };
@@ -55,7 +55,9 @@ export type RejectPage = {
   readonly limit: number;
 };
 
-/** `stagedRows` is the number of rows that the accepted lines produce: one per device and attribute, or one per member. */
+/**
+ * `stagedRows` is the number of rows that the accepted lines produce: one per device and attribute, or one per member.
+ */
 export type StagedCounts = LoadCounts & { readonly stagedRows: number };
 
 /** The staging tables, in which ClickHouse validates and counts rows. Staged rows are not visible anywhere else. */
@@ -69,24 +71,25 @@ export interface LoadStage {
     readonly rows: number;
     /** Size of these rows, decompressed. */
     readonly bytes: number;
-    /**
-     * Estimated number of lines, including blank lines. The estimate is never too low and at most a few times too high.
-     */
+    /** Estimated number of lines, including blank lines. Never too low, and too high by at most a small factor. */
     readonly rowsHandled: number;
   }>;
   /** Returns the row counts by file ID. Omits files without rows. */
   countRows(load: Load): Promise<ReadonlyMap<number, StagedCounts>>;
   /** Counts the staged rows of these files on each shard. A load without a staging table has no rows. */
   countStaged(load: Load, fileIds: readonly number[]): Promise<ShardRows>;
-  /** Lists the first rejected rows of each file and reason, ordered by file and row. */
+  /** Lists the first rejected rows per file and reason, ordered by file and row. */
   listRejects(page: RejectPage): Promise<readonly RejectedRow[]>;
   /** Drops the staging tables of loads that have ended. */
   dropStages(loadIds: readonly LoadId[]): Promise<void>;
   /** Stops the load's running statements and drops its staging table. A late publish then finds no rows. */
   dropLoad(loadId: LoadId): Promise<void>;
-  /** True if a shard has several replicas. A replica that was unavailable can have stages of loads that have ended. */
+  /**
+   * True if a shard has several replicas. A replica that was unavailable can still have stages of loads that have
+   * ended.
+   */
   readonly hasReplicas: boolean;
-  /** Lists all existing staging tables. Replicas that are unavailable are left out, unless all are required. */
+  /** Lists all existing staging tables. Skips unavailable replicas, unless `servers` is `all`. */
   listStaged(
     servers: 'available' | 'all',
   ): Promise<{ readonly loadIds: readonly LoadId[]; readonly jobIds: readonly JobId[] }>;
@@ -95,7 +98,7 @@ export interface LoadStage {
 export type ClaimedFile = {
   readonly fileId: number;
   readonly object: StoredObject;
-  /** Whether the file must be gzip-compressed. Null if its first bytes decide. */
+  /** Whether the file must be gzip-compressed. Null if this is detected from its first bytes. */
   readonly expectGzip: boolean | null;
 };
 
@@ -109,7 +112,7 @@ export type BatchClaim = {
   readonly source: JobSource;
   readonly load: Load;
   readonly files: readonly ClaimedFile[];
-  /** Maximum share of rejected rows in a file. 1 means that rejected rows are skipped, no matter how many there are. */
+  /** Maximum share of rejected rows in a file. With 1, any number of rejected rows is skipped. */
   readonly badRowShare: number;
   /** The previous attempt's load, which may have left data behind or may still be running. */
   readonly previousLoadId: LoadId | null;
@@ -130,8 +133,8 @@ export interface FileStore {
   /** Records progress, which never decreases. Returns false if the claim was lost or the job was canceled. */
   recordProgress(claim: BatchClaim, read: { readonly bytes: number; readonly rows: number } | null): Promise<boolean>;
   /**
-   * Records the outcomes of all files and the load's staged rows in one transaction, and wakes the lane. `staged` is null
-   * if no file is staged. Returns false if the claim was lost.
+   * Records the outcomes of all files and the load's staged rows in one transaction, and wakes the lane. `staged` is
+   * null if no file is staged. Returns false if the claim was lost.
    */
   commit(claim: BatchClaim, outcomes: readonly FileOutcome[], staged: ShardRows | null): Promise<boolean>;
   /** Returns the loads and jobs that are still running. */

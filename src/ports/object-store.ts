@@ -6,7 +6,7 @@ import type { Secret } from '../domain/secret.ts';
 export type StoredObject = { readonly key: string; readonly etag: string; readonly size: number };
 
 export type OpenedObject = {
-  /** True if the file starts with the magic number of gzip. */
+  /** True if the file starts with the gzip magic number. */
   readonly isGzip: boolean;
   /** The first decompressed bytes of the content, which are enough to detect the row layout. */
   readonly head: Uint8Array;
@@ -42,7 +42,7 @@ export type JobSource = {
 };
 
 export interface SourceStorage {
-  /** Provides the storage of the job's files while `run` runs. */
+  /** Opens the storage of the job's files for the duration of `run`. */
   withObjects<T>(source: JobSource, run: (objects: ObjectStore) => Promise<T>): Promise<T>;
 }
 
@@ -55,6 +55,6 @@ export type StorageGrant = {
 
 /** `Grant` is null if operators create the storage credentials themselves. */
 export interface StorageProvisioner<Grant = StorageGrant> {
-  /** Creates credentials that are restricted to the prefix. Idempotent. Must not run concurrently for one user. */
+  /** Creates credentials that are restricted to the prefix. Idempotent. Must not run concurrently for the same user. */
   provision(user: { readonly name: string; readonly prefix: string }): Promise<Grant>;
 }

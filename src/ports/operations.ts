@@ -77,7 +77,7 @@ export type JobRequest = { readonly status: JobStatus; readonly partner: Partner
 
 /** Operations that cover all partners. They are for operators only and are not available in the API. */
 export interface Operations {
-  /** Ordered by the age of the oldest open job, oldest first. */
+  /** The lane with the oldest open job comes first. */
   listLanes(limit: number): Promise<readonly LaneState[]>;
   /** Newest first. */
   listJobs(filter: {

@@ -21,9 +21,7 @@ export interface PartnerStore {
   findByName(name: string): Promise<Partner | null>;
   /** Returns the key's holder, even if the key is no longer valid. Null for an unknown key. */
   findByKeyHash(keyHash: Uint8Array): Promise<KeyHolder | null>;
-  /**
-   * Returns the external ID that Inlet sends when it assumes a role of this partner. Each partner has a different one.
-   */
+  /** Returns the external ID that Inlet sends when it assumes a role of this partner. Each partner has its own. */
   readExternalId(partnerId: PartnerId): Promise<string>;
   readSettings(partnerId: PartnerId): Promise<PartnerSettings>;
   writeSettings(partnerId: PartnerId, settings: PartnerSettings): Promise<void>;
@@ -34,8 +32,8 @@ export interface ApiKeyStore {
   create(partnerId: PartnerId, keyHash: Uint8Array, newKey: NewApiKey): Promise<ApiKey>;
   list(partnerId: PartnerId, page: Page): Promise<readonly ApiKey[]>;
   /**
-   * Creates a key with the same settings. The old key expires after the overlap, or earlier if it was due to expire
-   * earlier. If no expiry is given, the new key keeps the old key's expiry. Returns null if the partner has no such key
+   * Creates a key with the same settings. The old key expires after the overlap or at its own expiry, whichever comes
+   * first. If no expiry is given, the new key keeps the old key's expiry. Returns null if the partner has no such key
    * or the key is not valid.
    */
   rotate(

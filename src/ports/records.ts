@@ -2,7 +2,7 @@ import type { LoadId, PartnerId } from '../domain/ids.ts';
 import type { FailureCode } from '../domain/failure-catalog.ts';
 import type { JobStatus } from '../domain/job.ts';
 
-/** `mark` changes whenever the record changes. It contains no data of the record. */
+/** `mark` changes whenever the record changes. It contains none of the record's data. */
 export type RecordMark = { readonly id: number; readonly isFinal: boolean; readonly mark: string };
 
 /**
@@ -10,7 +10,7 @@ export type RecordMark = { readonly id: number; readonly isFinal: boolean; reado
  */
 export interface ChangeFeed {
   /**
-   * Calls `onChange` with the partner, or with null if changes of any partner may have been missed. The first
+   * Calls `onChange` with the partner, or with null if changes to any partner's data may have been missed. The first
    * subscriber starts the listener.
    */
   subscribe(onChange: (partnerId: PartnerId | null) => void): void;

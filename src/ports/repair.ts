@@ -22,11 +22,11 @@ export type FileToRepair = {
   readonly acceptedRows: number;
 };
 
-/** What has changed since a job. A repair must not bring back what later jobs of the partner have removed. */
+/** What has changed since a job. A repair must not bring back data that the partner's later jobs removed. */
 export type LaterChanges = {
   readonly deletedAttributeIds: readonly number[];
   readonly hasReplace: boolean;
-  /** Whether a foreign key may refer to another attribute now. */
+  /** Whether a foreign key may now refer to a different attribute. */
   readonly hasMovedKeys: boolean;
 };
 
@@ -38,9 +38,9 @@ export type Incomplete =
 export interface RepairRecords {
   /** Lists the loaded files of an import, or of the current generation of an audience, in the order of their IDs. */
   listFiles(of: Incomplete): Promise<readonly FileToRepair[]>;
-  /** Lists the newest published loads of the last days. */
+  /** Lists the newest loads published in the last few days. */
   listRecentLoads(limit: number): Promise<readonly LoadId[]>;
-  /** Lists the finished imports and the audiences that have published loads with this ID or a higher one. */
+  /** Lists the finished imports and the audiences that have published loads with this ID or higher. */
   listSince(loadId: LoadId, partnerId: PartnerId | null): Promise<readonly Incomplete[]>;
   findLaterChanges(partnerId: PartnerId, seq: number): Promise<LaterChanges>;
   /**
@@ -50,8 +50,8 @@ export interface RepairRecords {
   startLoad(file: FileToRepair, like: LoadId, shards: number): Promise<LoadId>;
   endLoads(loadIds: readonly LoadId[]): Promise<void>;
   /**
-   * Runs `run` while the partner has no open job and cannot submit one, so that no delete runs at the same time.
-   * Returns null without running it if the partner still has open jobs after `waitSeconds`.
+   * Runs `run` while the partner has no open job and cannot submit one, so that no delete runs at the same time. If the
+   * partner still has open jobs after `waitSeconds`, returns null without calling `run`.
    */
   whileIdle<T>(partnerId: PartnerId, waitSeconds: number, run: () => Promise<T>): Promise<T | null>;
 }
@@ -61,11 +61,11 @@ export type StagedFile = { readonly load: Load; readonly file: FileToRepair };
 
 export interface RepairEngine {
   readonly shards: number;
-  /** Returns the loads that the receiving shards have no counts of. */
+  /** Returns the loads for which the receiving shard has no counts. */
   findUncounted(loadIds: readonly LoadId[]): Promise<readonly LoadId[]>;
-  /** Counts the staged rows that the final table lacks, except those of these attributes. */
+  /** Counts the staged rows that are missing from the final table, excluding rows of `exceptAttributeIds`. */
   countMissing(staged: StagedFile, exceptAttributeIds: readonly number[]): Promise<number>;
-  /** Adds the staged rows to the final table, except those of these attributes. Idempotent. */
+  /** Adds the staged rows to the final table, excluding rows of `exceptAttributeIds`. Idempotent. */
   addRows(staged: StagedFile, exceptAttributeIds: readonly number[]): Promise<void>;
   /** Restores the counts and rejected rows of the file's original load, if they are missing. */
   restoreCounts(staged: StagedFile): Promise<void>;

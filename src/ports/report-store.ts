@@ -10,7 +10,7 @@ import type { Generation } from './warehouse.ts';
 /** The state of an audience after its latest load. Counts from an earlier state are stale. */
 export type AudienceState = Generation & { readonly customerId: number | null; readonly lastLoadId: number };
 
-/** A report of an audience. `settings` identifies the protection and the noise key. */
+/** A report on an audience. `settings` identifies the protection and the noise key. */
 export type WantedReport = {
   readonly audience: AudienceState;
   readonly counting: Counting;
@@ -19,12 +19,12 @@ export type WantedReport = {
 
 export type StoredCounts = { readonly counts: CompositionCounts; readonly computedAt: Date };
 
-/** `baselineDevices` is null without a baseline, and if the count in the baseline is hidden or missing. */
+/** `baselineDevices` is null if there is no baseline or if the baseline's count is hidden or missing. */
 export type EntryCounts = PublishedCounts & { readonly baselineDevices: number | null };
 
 /** The entries of a published report that a response contains. */
 export type StoredReport = Omit<PublishedReport, 'top' | 'cells' | 'countries'> & {
-  /** The number of devices in the baseline. Null without a baseline. */
+  /** The number of devices in the baseline. Null if there is none. */
   readonly baselineDevices: number | null;
   readonly entries: readonly EntryCounts[];
   readonly computedAt: Date;
@@ -44,17 +44,19 @@ export type Comparison = {
 
 export type AttributeDescription = { readonly name: string; readonly provider: string };
 
-/** Composition reports that were published, and the requests for new ones. */
+/** Published composition reports, and requests for new ones. */
 export interface CompositionStore {
   /** Returns null when the scope has no such segment. */
   findAudience(scope: AudienceScope, warehouseSegmentId: number): Promise<AudienceState | null>;
-  /** Returns null when no report of this state was published with these settings. */
+  /** Returns null if no report on this state was published with these settings. */
   findPublished(wanted: WantedReport, page: EntryPage): Promise<StoredReport | null>;
-  /** Returns the last report of an earlier load. Ignores reports from before the audience was cleared. */
+  /** Returns the last report on an earlier load. Ignores reports from before the audience was cleared. */
   findEarlier(wanted: WantedReport, page: EntryPage): Promise<StoredReport | null>;
-  /** Reads any number of entries, next to a baseline. Returns null unless both reports are published. */
+  /**
+   * Reads any number of entries together with their baseline counts. Returns null unless both reports are published.
+   */
   compare(wanted: WantedReport, comparison: Comparison): Promise<StoredReport | null>;
-  /** Whether exact counts of this generation are stored, so that publishing them needs no draw. */
+  /** Whether exact counts of this generation are stored. Publishing stored counts uses no draw. */
   isCounted(wanted: WantedReport): Promise<boolean>;
   /**
    * Requests a report from the workers. If the partner has too many open requests, adds no request and returns false.
@@ -70,16 +72,16 @@ export interface CompositionStore {
  */
 export type ClaimedRequest = WantedReport & { readonly requestedState: string };
 
-/** The computation of composition reports by workers. */
+/** The requests for composition reports that workers compute. */
 export interface ReportQueue {
   /**
    * Claims a request whose audience is in the device index. Partners take turns. Returns null if there is no such
-   * request. After `seconds`, another worker can claim the request again.
+   * request. After `seconds`, another worker can claim the request.
    */
   claimRequest(settings: string, seconds: number): Promise<ClaimedRequest | null>;
   /** Makes a request available to all workers after this time. */
   postpone(request: ClaimedRequest, seconds: number): Promise<void>;
-  /** Ends a request, unless it has been repeated for a later state. */
+  /** Ends a request, unless the report was requested again for a later state. */
   end(request: ClaimedRequest): Promise<void>;
   /** Returns the latest load of this generation whose counts are stored. */
   findCounted(wanted: WantedReport): Promise<{ readonly lastLoadId: number; readonly computedAt: Date } | null>;
@@ -87,26 +89,23 @@ export interface ReportQueue {
   readCounts(wanted: WantedReport): Promise<CompositionCounts | null>;
   isPublished(wanted: WantedReport): Promise<boolean>;
   /**
-   * Charges the budget and stores the counts in one transaction. `superseded` means that counts of this or a later state were stored in the
-   * meantime, and that nothing was charged.
+   * Charges the budget and stores the counts in one transaction. `superseded` means that counts of this or a later
+   * state were stored in the meantime, and that nothing was charged.
    */
   saveCounts(
     wanted: WantedReport,
     stored: StoredCounts,
     charge: Charge,
   ): Promise<'saved' | 'budget spent' | 'superseded'>;
-  /** Stores the published report next to the counts of the same state, and logs the event `report.ready`. */
+  /** Stores the published report with the counts of the same state, and logs the event `report.ready`. */
   savePublished(wanted: WantedReport, report: PublishedReport): Promise<void>;
-  /**
-   * Runs the function, unless a process is already running one for this audience and counting method. Returns null in
-   * that case.
-   */
+  /** Calls `run`, or returns null if a process is already running a function for this audience and counting method. */
   runAlone<T>(wanted: WantedReport, run: () => Promise<T>): Promise<T | null>;
   /** Whether the audience is still in this state. */
   isCurrent(audience: AudienceState): Promise<boolean>;
   /** Returns null until the device index contains this state of the audience. */
   findIndexState(audience: AudienceState): Promise<IndexState | null>;
-  /** Deletes requests that nobody waits for anymore, and draws and overlaps that are older than the budget period. */
+  /** Deletes requests that nobody is waiting for anymore, and draws and overlaps older than the budget period. */
   removeExpired(): Promise<void>;
 }
 
@@ -117,8 +116,8 @@ export type BudgetOwner = { readonly partnerId: PartnerId; readonly customerId: 
 export type Price = { readonly owner: BudgetOwner; readonly kind: BudgetKind; readonly draws: number };
 
 /**
- * The price of a report. Its draws are recorded together with its result, if `isAllowed` accepts the draws that were
- * spent before.
+ * The price of a report. The draws are recorded together with the report, provided that `isAllowed` accepts the draws
+ * already spent.
  */
 export type Charge = Price & { readonly isAllowed: (spent: SpentDraws) => boolean };
 
@@ -134,8 +133,8 @@ export interface OverlapStore {
   findFolded(audiences: readonly AudienceState[]): Promise<readonly FoldedAudience[] | null>;
   find(partnerId: PartnerId, key: string): Promise<StoredOverlap | null>;
   /**
-   * Charges the budget and stores an overlap. If the same overlap is already stored, charges nothing and returns that one. Returns null if
-   * the budget is spent.
+   * Charges the budget and stores an overlap. If the same overlap is already stored, charges nothing and returns the
+   * stored overlap. Returns null if the budget is spent.
    */
   save(key: string, overlap: PublishedOverlap, charge: Charge): Promise<StoredOverlap | null>;
 }

@@ -20,7 +20,7 @@ export type RequestPortion = {
 export type TakenRequests = {
   /** Requests that all processes have taken in the window, including this portion. */
   readonly taken: number;
-  /** Time until the window ends and the next one starts at zero. */
+  /** Time until the window ends. The next window starts at zero. */
   readonly secondsLeft: number;
 };
 
@@ -36,7 +36,7 @@ export interface RequestWindows {
 export type CallerScope = AudienceScope;
 
 /**
- * Limits `run` to the caller's data. The limit also applies to work that `run` starts and that continues after it
- * returns.
+ * Restricts `run` to the caller's data. The restriction also applies to work that `run` starts and that continues after
+ * `run` returns.
  */
 export type AsCaller = <T>(scope: CallerScope, run: () => T) => T;

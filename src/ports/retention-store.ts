@@ -3,26 +3,23 @@ import type { JobId } from '../domain/ids.ts';
 export type ExpiredJobs = {
   /** Ordered by ID. */
   readonly jobIds: readonly JobId[];
-  /** The last examined ID. Null if all jobs that can have expired are examined. */
+  /** The last examined ID. Null once no remaining job can have expired. */
   readonly next: JobId | null;
 };
 
 /** Removes records of finished work. Each call is one short transaction. */
 export interface RetentionStore {
   /**
-   * Examines the next `limit` jobs by ID. A job has expired if it finished and was cleaned up more than `days` ago. For
-   * a job of an audience, its generation must also have been purged, because the jobs of the live generation make up
-   * the audience's list of files.
+   * Examines the next `limit` jobs by ID. A job has expired if it finished and was cleaned up more than `days` ago. If
+   * the job belongs to an audience, its generation must also have been purged, because the jobs of the live generation
+   * make up the audience's list of files.
    */
   listExpiredJobs(after: {
     readonly days: number;
     readonly afterId: JobId;
     readonly limit: number;
   }): Promise<ExpiredJobs>;
-  /**
-   * Counts the files of each job, in the order of job IDs, and stops at `limit` files in total. Omits jobs without
-   * files.
-   */
+  /** Counts the files of each job, ordered by job ID, and stops at `limit` files in total. Omits jobs without files. */
   countFiles(jobIds: readonly JobId[], limit: number): Promise<ReadonlyMap<JobId, number>>;
   /** Removes the jobs and everything that belongs to them. */
   removeJobs(jobIds: readonly JobId[]): Promise<void>;

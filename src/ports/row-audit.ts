@@ -31,13 +31,13 @@ export type RecordedAudience = Generation & {
   /** Changes whenever the counts change. */
   readonly lastLoadId: number | null;
   readonly uploadedDevices: number;
-  /** The sum over the loaded files. */
+  /** The sum of the uploaded devices of all loaded files. */
   readonly uploadedByFiles: number;
   readonly uniqueDevices: number;
   readonly matchedDevices: number;
 };
 
-/** Reads the records of finished work, in the order of their IDs. */
+/** Reads the records of finished work, ordered by ID. */
 export interface AuditRecords {
   listImports(scope: AuditScope, page: AuditPage): Promise<readonly RecordedImport[]>;
   listDeletes(scope: AuditScope, page: AuditPage): Promise<readonly RecordedDelete[]>;
@@ -54,7 +54,7 @@ export interface AuditRecords {
   ): Promise<{ readonly seqs: ReadonlySet<number>; readonly audienceIds: ReadonlySet<number> }>;
 }
 
-/** Counts what the engine contains. */
+/** Counts the devices and rows stored in the engine. */
 export interface AuditEngine {
   /** Counts the distinct devices with rows of these versions, on all shards. */
   countDevicesOfJob(partnerId: PartnerId, versions: JobVersions): Promise<number>;

@@ -15,7 +15,7 @@ export interface EngineTopology {
   readonly configured: ConfiguredCluster;
   /** One entry per configured server that is available, in order. Throws if all replicas of a shard are unavailable. */
   observe(): Promise<readonly ObservedServer[]>;
-  /** One sentence per table, view, or column of this release that a server lacks. */
+  /** One sentence for each table, view, or column of this release that is missing on a server. */
   findSchemaDifferences(): Promise<readonly string[]>;
   /** The highest load ID that the shards contain, or 0. */
   findHighestLoadId(): Promise<number>;

@@ -44,8 +44,8 @@ export interface Warehouse {
   dropJob(jobId: JobId): Promise<void>;
   countAttributeRows(rows: AttributeRows): Promise<{ readonly rows: number; readonly devices: number }>;
   /**
-   * Deletes the rows from every part on every shard. Returns true when the rows are gone, or false if that takes longer than a few
-   * seconds. Call it again until it returns true.
+   * Deletes the rows from every part on every shard. Returns true when the rows are gone, or false if the deletion
+   * takes longer than a few seconds. Call it again until it returns true.
    */
   deleteAttributeRows(rows: AttributeRows): Promise<boolean>;
   /** Measures the attributes and audiences of all partners, including rows that are deleted but not purged yet. */
@@ -78,13 +78,13 @@ export interface AudienceWarehouse {
    */
   countDevices(job: CountedJob, about: number): Promise<DeviceCounts>;
   /**
-   * Like `countDevices`, for the devices that the staged files would add to the audience. Returns null if the files are staged on
-   * different replicas of a shard. The devices must then be counted after publishing.
+   * Like `countDevices`, but counts only the devices that the staged files would add to the audience. Returns null if
+   * the files are staged on different replicas of a shard. The devices must then be counted after publishing.
    */
   countNewDevices(job: CountedJob, loads: readonly FilesOfLoad[]): Promise<DeviceCounts | null>;
   /**
-   * Returns the number of rows that are left in each dead generation, and the total number of rows that each of their
-   * partners stores.
+   * Returns the number of rows left in each dead generation, and the total number of rows stored for each affected
+   * partner.
    */
   countDead(
     generations: readonly Generation[],
@@ -97,8 +97,8 @@ export interface AudienceWarehouse {
 }
 
 /**
- * The steps that rebuild the known devices from the live rows of the warehouse. Every step can be repeated, and a rebuild
- * can start over after any step. Reads see either the old or the new devices of a shard.
+ * The steps that rebuild the known devices from the live rows of the warehouse. Every step can be repeated, and a
+ * rebuild can start over after any step. Reads see either the old or the new devices of a shard.
  */
 export interface KnownDevicesRebuild {
   count(): Promise<number>;
@@ -106,7 +106,7 @@ export interface KnownDevicesRebuild {
   begin(): Promise<void>;
   /** Adds the devices with a live attribute row to the next table. */
   fill(): Promise<void>;
-  /** Swaps the two tables, on each shard at once. */
+  /** Swaps the two tables atomically on each shard. */
   swap(): Promise<void>;
   dropOld(): Promise<void>;
 }

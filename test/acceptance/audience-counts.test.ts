@@ -62,7 +62,7 @@ describe('audience counts', () => {
     },
   );
 
-  /** Returns the peak memory of a query on the audience on any shard. */
+  /** Returns the highest peak memory of any query on the audience across all shards. */
   const memoryOfCounts = async (): Promise<number> => {
     const peaks = await Promise.all(
       market.stores.config.INLET_CLICKHOUSE_URLS.flat().map(async (url) => {

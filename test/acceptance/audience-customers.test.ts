@@ -52,7 +52,7 @@ describe('audiences of customers', () => {
   });
   afterAll(() => market.stop());
 
-  it("a customer's audience is visible only to that customer, and not to the partner without a user token", async () => {
+  it("a customer's audience is visible only to that customer, not to a partner that sends no user token", async () => {
     for (const [name, { client, audienceId }] of callers) {
       expect((await client.list()).map((audience) => [audience.audience_id, audience.name])).toEqual([
         [audienceId, name],

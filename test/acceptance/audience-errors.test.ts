@@ -68,7 +68,7 @@ describe('audience errors', () => {
     ]);
   });
 
-  it('lists paths without files first until the files exist', async () => {
+  it('lists paths that match no files first, until the files exist', async () => {
     const { audienceId } = await market.audiences.create('Nothing', 'nowhere/');
     for (const missing of ['some/x.csv', 'some/d.csv.gz', 'later.csv'])
       await market.audiences.append(audienceId, missing);
@@ -96,7 +96,7 @@ describe('audience errors', () => {
     expect(await market.audiences.expectProblem('GET', `${audiencePath}/999999/errors`)).toMatchObject({ status: 404 });
   });
 
-  it('lists only the rejected rows of loaded files if the partner has an allowed share of rejected rows', async () => {
+  it('lists only the rejected rows of loaded files if the partner is allowed a share of rejected rows', async () => {
     const set = (share: string): Promise<string> =>
       market.partner.operate('partner', 'set', market.partner.name, '--audience-bad-rows', share);
     await market.partner.upload('share/half.csv', `${rows(0, 2)}bad,\nworse,\n`);

@@ -28,7 +28,7 @@ describe('the file list of an audience', () => {
     expect(details.matched_at).not.toBeNull();
   });
 
-  it('names the error of a failed file, which can be dismissed', async () => {
+  it('names the error of a failed file and allows the file to be dismissed', async () => {
     const { partner, audiences } = market;
     await partner.upload('dismiss/a.csv', rows(0, 3));
     await partner.upload('dismiss/b.csv', 'nonsense,\n');
@@ -65,7 +65,7 @@ describe('the file list of an audience', () => {
     expect(await audiences.get(audienceId)).toMatchObject({ status: 2 });
   });
 
-  it('shows the rows that were skipped because the partner may have a share of bad rows', async () => {
+  it('shows the rows that were skipped because the partner is allowed a share of bad rows', async () => {
     const { partner, audiences } = market;
     await partner.operate('partner', 'set', partner.name, '--audience-bad-rows', '0.5');
     await partner.upload('share.csv', `${rows(0, 3)}nonsense,\n`);
@@ -76,7 +76,7 @@ describe('the file list of an audience', () => {
     });
   });
 
-  it('has the first 1,000 entries on the record and the others on further pages', async () => {
+  it('includes the first 1,000 entries in the record and the rest on further pages', async () => {
     const { partner, audiences, api, stores } = market;
     await partner.upload('many/0.csv', rows(0, 1));
     const { audienceId } = await audiences.create('Many', 'many/0.csv');

@@ -5,7 +5,7 @@ import { device } from '../support/device-id.ts';
 import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import type { AudienceDetails } from './audience-client.ts';
 
-// Loads each file alone and as one of many small files under a prefix, which use different code paths.
+// Loads each file alone and with many small files under a prefix, because the two cases use different code.
 
 type FileResult = { readonly status: number; readonly rows: number; readonly codes: readonly string[] };
 type LayoutFile = readonly [name: string, path: string, body: string | Buffer, expected: FileResult];
@@ -162,7 +162,7 @@ describe('audience files', () => {
   afterAll(() => market.stop());
 
   it.each(files)(
-    'an audience file has the same expected result alone and under a prefix: %s (%s)',
+    'an audience file has the expected result both alone and under a prefix: %s (%s)',
     (_name, path, _body, expected) => {
       expect({ alone: alone.get(path), together: together.get(path) }).toEqual({ alone: expected, together: expected });
     },

@@ -26,12 +26,12 @@ describe('matched devices of small audiences', () => {
     return [details.matched_devices, listed?.matched_devices];
   };
 
-  it('an audience of one device does not tell whether the device is known', async () => {
+  it('an audience of one device does not reveal whether the device is known', async () => {
     expect(await matchedOf(0, 1)).toEqual([0, 0]);
     expect(await matchedOf(500, 501)).toEqual([0, 0]);
   });
 
-  it('the number is rounded down below 1,000 devices and exact above', async () => {
+  it('the number is rounded down for fewer than 1,000 devices and exact otherwise', async () => {
     expect(await matchedOf(0, 999)).toEqual([100, 100]);
     expect(await matchedOf(0, 1_000)).toEqual([120, 120]);
   });

@@ -113,7 +113,7 @@ describe('audience status', () => {
     ];
     const seen: string[] = [];
     await waitUntil('all have ended', async () => {
-      // Reads the last job first. If it has ended, every earlier job must have ended before.
+      // Reads the last job first. If it has ended, every earlier job must have ended too.
       const ended: boolean[] = [];
       for (const readStatus of statusReads.toReversed()) ended.unshift((await readStatus()) >= 2);
       seen.push(ended.map((has) => (has ? 'x' : '-')).join(''));

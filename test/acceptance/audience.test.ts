@@ -111,7 +111,7 @@ describe('audiences', () => {
     expect(await api.settled(audienceId)).toMatchObject({ status: 2, file: [{ status: 2, rows_uploaded: 1 }] });
   });
 
-  it('an audience has status 2 again when an append that matched no files is followed by one that did', async () => {
+  it('an audience has status 2 again after an append that matches files follows one that matched none', async () => {
     await market.partner.upload('right/a.csv', rows(0, 3));
     const { audienceId } = await api.create('Mistyped', 'rihgt/');
     expect(await api.settled(audienceId)).toMatchObject({ status: 3 });

@@ -49,7 +49,7 @@ describe('audience composition', () => {
       `SELECT ${id}, ${segment.audienceId}, 0, ${deviceOfNumber}, if(number < 300, 'buy', 'view'), 1
        FROM numbers(2000) WHERE number < 400 OR number >= 1900`,
     );
-    // The worker folds rows that an import or a load has published, and these were inserted directly.
+    // The worker folds only rows that an import or a load has published, but these rows were inserted directly.
     await withDatabase(market.stores, (client) => client.query('SELECT note_all_index_changes()'));
   });
   afterAll(() => market.stop());

@@ -14,8 +14,8 @@ import { type Marketplace, joinMarketplace } from '../support/start-marketplace.
 import { type ApiClient, apiClient } from './api-client.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
 
-// The worker loads small files under a prefix together, with different code than a single file. The result of each file
-// must be the same both ways.
+// The worker loads small files under a prefix together and uses different code for a single file. The result of each
+// file must be the same either way.
 
 /** A file's status, row count, and codes. */
 type FileResult = { readonly status: number; readonly rows: number; readonly codes: readonly string[] };

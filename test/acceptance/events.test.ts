@@ -92,7 +92,7 @@ describe('event streams', () => {
     await expect(streams[2]?.ended).rejects.toThrow(/abort/i);
   });
 
-  it('sends only `done` for a final record and returns 204 if the client already has the record', async () => {
+  it('sends only `done` for a finished record and returns 204 if the client already has the record', async () => {
     const id = await jobs.queue();
     await jobs.cancel(id);
     const stream = await open(pathOf(id));
@@ -106,7 +106,7 @@ describe('event streams', () => {
     expect(other.events.map(({ event }) => event)).toEqual(['done']);
   });
 
-  it('does not repeat the event with the ID in Last-Event-ID', async () => {
+  it('does not repeat the event that Last-Event-ID identifies', async () => {
     const id = await jobs.queue();
     const tag = (await jobs.api.request(`/v1/marketplace/import/${id}`)).headers.get('etag') ?? '';
     const stream = await open(pathOf(id), { 'last-event-id': tag.slice(3, -1) });

@@ -71,7 +71,7 @@ describe('Idempotency-Key', () => {
     },
   );
 
-  it('a request with an idempotency key gets the same response after its job has ended and its audience was cleared', async () => {
+  it('a request with an idempotency key is replayed even after its job ends and its audience is cleared', async () => {
     const imported = anImport('nothing.csv');
     const made = { method: 'POST', path: audiencePath, body: JSON.stringify({ name: 'Later', file_path: 'nothing/' }) };
     const [importKey, madeKey] = [newKey(), newKey()];

@@ -72,7 +72,7 @@ describe('row operations in files', () => {
   });
 
   it('leaves no staging table behind', async () => {
-    // A job becomes final just before its staging table is dropped. The next job in the lane starts after the drop.
+    // A job ends just before its staging table is dropped. The next job in the lane starts after the drop.
     expect(
       (await market.api.waitForEnd(await market.api.queue({ file_path: 'nothing.csv', key_type: 0 }))).status,
     ).toBe(3);

@@ -205,7 +205,7 @@ describe('insufficient credentials', () => {
     return answer;
   }
 
-  /** Returns the response without IDs. It includes headers, because headers can reveal as much as a body. */
+  /** Returns the response without IDs. Headers are included, because they can reveal as much as a body. */
   function comparable({ status, headers, text }: Answer): object {
     const bare = text.replaceAll(/"request_id":"[^"]*"/g, '').replaceAll(/\d+/g, 'N');
     return { status, text: bare, type: headers.get('content-type'), names: [...headers.keys()].toSorted() };
@@ -254,7 +254,7 @@ describe('insufficient credentials', () => {
           scope === 'any' ? { ...lacking, code: null } : { status: 403, code: 'scope_missing', detail },
         );
         const enough = summaryOf(await ask(operation, owners, { apiKey: only.get(one) ?? '' }));
-        // The audience has no failed file, and the operation finds that out after the scope is checked.
+        // The audience has no failed file to dismiss, which the operation detects only after the scope check.
         const refusals = operation.operationId.startsWith('dismissFile') ? [401, 403] : [401, 403, 404, 422];
         expect(refusals).not.toContain(enough.status);
       }
@@ -268,7 +268,7 @@ describe('insufficient credentials', () => {
   });
 
   it.each(withKey)(
-    "$operationId: shows another customer's token no data of the customer or the partner",
+    "$operationId: returns no data of the customer or the partner for another customer's token",
     async (operation) => {
       const { ofOtherCustomer } = rowOf(operation);
       const userToken = ofOtherCustomer === 'own' ? token.maker : token.empty;

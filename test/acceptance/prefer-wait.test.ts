@@ -64,7 +64,7 @@ describe('Prefer: wait', () => {
     expect((await waiting).headers.get('preference-applied')).toBe('wait=60');
   });
 
-  it('returns immediately if the record is final or differs from the known tag', async () => {
+  it('returns immediately if the record is finished or its tag differs from the known tag', async () => {
     const [first = 0] = (await jobs.api.list()).filter(({ status }) => status === 3).map((log) => log.import_log_id);
     const final = await timed(() => ask(pathOf(first), { prefer: 'wait=60' }));
     expect(final.result.headers.get('preference-applied')).toBe('wait=60');

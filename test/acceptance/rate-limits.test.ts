@@ -64,7 +64,7 @@ describe('rate limits', () => {
     throw new Error(`${admitted} requests, and none was rejected`);
   }
 
-  it('four API processes admit as many requests of a key per minute as the limit allows, minus unused reservations', async () => {
+  it('four API processes admit requests of a key up to the limit per minute, minus unused reservations', async () => {
     const partner = await newBarePartner(deps);
     await waitForEarlyWindow();
     let admitted = 0;
@@ -140,7 +140,7 @@ describe('rate limits', () => {
     expect(strange.headers.get('ratelimit')).toBeNull();
   });
 
-  it('four API processes admit requests while they cannot be counted', async () => {
+  it('four API processes still admit requests when the requests cannot be counted', async () => {
     const { apiKey } = await newBarePartner(deps);
     await withDatabase(stores, (client) => client.query('ALTER TABLE request_window RENAME TO elsewhere'));
     const answer = await ask(0, apiKey);

@@ -47,7 +47,7 @@ describe('the API reference', () => {
   });
 
   it.each(['/docs', '/docs/start.js', '/openapi.json'])(
-    'allows %s to load nothing from other origins',
+    'does not allow %s to load anything from other origins',
     async (path) => {
       const policy = (await fetch(api.url + path)).headers.get('content-security-policy') ?? '';
       const rules = policy.split('; ');

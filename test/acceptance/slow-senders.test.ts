@@ -9,7 +9,7 @@ import { createStores, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 // The timeouts are one second for headers and two seconds for a request. Node checks them twice a second. A busy
-// machine can be late.
+// machine can take longer.
 const settings = { INLET_HEADERS_SECONDS: '1', INLET_REQUEST_SECONDS: '2', INLET_KEEP_ALIVE_SECONDS: '1' };
 const late = 15;
 const imports = '/v1/marketplace/import';

@@ -43,14 +43,14 @@ describe('wrong API keys', () => {
       const seconds = Number(rejected.headers.get('retry-after'));
       expect(seconds).toBeGreaterThan(0);
       expect(readRateLimit(rejected.headers.get('ratelimit'))).toEqual({ 'wrong-keys': { r: 0, t: seconds } });
-      // A key that was created a moment ago works too, although others behind the same address send wrong keys.
+      // A key that was created a moment ago works too, even though other clients at the same address send wrong keys.
       expect((await ask(bearer(unknown.apiKey))).status).toBe(200);
       expect((await ask(bearer(known.apiKey))).status).toBe(200);
       expect((await ask({})).status).toBe(401);
     });
   });
 
-  it('a client that tries wrong keys gets no more attempts by forging X-Forwarded-For', async () => {
+  it('a client that tries wrong keys gets no additional attempts by forging X-Forwarded-For', async () => {
     await withApi({}, async (ask) => {
       const statuses: number[] = [];
       for (let number = 0; number <= most; number++) {

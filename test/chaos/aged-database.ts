@@ -12,8 +12,8 @@ import { type TestStores, createPostgresStores, withDatabase } from '../support/
 import { type Wired, wireAll } from '../support/wired.ts';
 import { printLine } from './print-line.ts';
 
-// Fills a database with the records of millions of finished jobs and compares the response times with those of a new
-// database, in turns. Then removes one month of records and measures the response times meanwhile.
+// Fills a database with the records of millions of finished jobs and compares its response times with those of a new
+// database, alternating between the two. Then measures the response times while one month of records is removed.
 
 const { values } = parseArgs({
   options: {
@@ -29,7 +29,7 @@ if (!jobs || !files || !partners || !rounds)
 const maxRatio = 1.5;
 const historyDays = 400;
 const monthDays = 30;
-/** The busiest partner of the new database has as many jobs as a page of the list and the file list need. */
+/** The new database's busiest partner has enough jobs to fill a page of the import list and the file list. */
 const recentJobs = 200;
 
 type Side = {
@@ -172,7 +172,7 @@ for (const [name, { young: before, aged: after }] of times) {
   printLine(`${name}: p50 ${row[0]} new, ${row[1]} aged; p95 ${row[2]} new, ${row[3]} aged; ratio ${ratio.toFixed(2)}`);
 }
 
-/** Removes the oldest month, with one request after the other meanwhile. */
+/** Removes the oldest month while sending one request after another. */
 const transactions: number[] = [];
 const { retentionStore: store } = aged.deps;
 const measured = async <T>(run: () => Promise<T>): Promise<T> => {

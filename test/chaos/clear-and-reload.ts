@@ -28,7 +28,7 @@ const concurrentClears = 8;
 
 /**
  * Clears and reloads audiences as fast as possible while workers purge. The clears use the store of the API. A reload
- * inserts the rows directly, because loading a file takes longer than everything that is measured here.
+ * inserts the rows directly, because loading a file takes longer than anything measured here.
  */
 export async function clearAndReload(
   stores: TestStores,

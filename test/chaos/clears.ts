@@ -40,7 +40,7 @@ const peakOf = (some: typeof samples): number => Math.max(0, ...some.map(({ dead
 const third = Math.ceil(during.length / 3);
 const [middle, last] = [peakOf(during.slice(third, 2 * third)), peakOf(during.slice(2 * third))];
 const seconds = clearSeconds + result.drainSeconds;
-// A backlog that grows without a bound is larger in the last third of the run than in the second.
+// An unbounded backlog is larger in the last third of the run than in the middle third.
 const isBounded = Number.isFinite(seconds) && last <= middle * 1.5 + audiences * rows;
 printLine(
   JSON.stringify({

@@ -128,7 +128,7 @@ export function faultsOf(cluster: TestCluster, pick: (most: number) => number): 
       signalServer(name, 'SIGCONT');
     },
   });
-  /** Stops a replica from fetching the rows of the other one. */
+  /** Stops a replica from fetching the other replica's rows. */
   const lag = (): Fault => ({
     name: 'a replica lags',
     weight: 4,
@@ -155,7 +155,7 @@ export function faultsOf(cluster: TestCluster, pick: (most: number) => number): 
         for (const query of ['SYSTEM START FETCHES', 'SYSTEM START REPLICATED SENDS']) await runOn(url, query);
     },
   });
-  /** Removes the data of a replica, and rebuilds the replica as an operator would. */
+  /** Removes a replica's data and rebuilds the replica as an operator would. */
   const loseDisk = (name: EngineServerName): Fault => ({
     name: `${name} lost its disk`,
     weight: 2,

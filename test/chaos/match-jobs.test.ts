@@ -18,7 +18,7 @@ describe('match', () => {
     expect([requestOf.get(1), requestOf.get(3)]).toEqual([requests[1], requests[3]]);
   });
 
-  it('assigns a job to a request without a response if no other request is left and reports extra jobs', () => {
+  it('assigns a job to a request without a response if no other request is left, and reports extra jobs', () => {
     const requests = [deletion(null), deletion({ jobId: 2 })];
     expect(match({ partnerId: 5, requests }, [job(1), job(2)]).wrong).toEqual([]);
     expect(match({ partnerId: 5, requests }, [job(1), job(2), job(3)]).wrong).toHaveLength(1);

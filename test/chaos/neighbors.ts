@@ -29,7 +29,7 @@ export type Neighbors = {
   readonly importUntil: (end: number) => Promise<void>;
 };
 
-/** Each partner imports at its own moment of the minute. */
+/** Each partner imports at its own offset within the minute. */
 export async function newNeighbors(
   deps: Wired,
   { url, bucket, count, seed }: { url: string; bucket: string; count: number; seed: number },

@@ -150,7 +150,7 @@ export async function tinyJobs(context: NoiseContext, count: number): Promise<No
 
 const devicesPerAttribute = 1_000;
 
-/** Deletes one attribute after the other. */
+/** Deletes attributes one after another. */
 export async function deletes(context: NoiseContext, count: number): Promise<Noise> {
   const { deps, url } = context;
   const partner = await newBarePartner(deps);
@@ -175,7 +175,7 @@ export async function deletes(context: NoiseContext, count: number): Promise<Noi
   };
 }
 
-/** A storage for partner-owned buckets. It lists the files of one bucket, and answers no other request. */
+/** A storage for partner-owned buckets. It lists the files of one bucket but never answers any other request. */
 export async function startHangingStorage(): Promise<Storage> {
   const size = 4 * 1024 * 1024;
   const contents = Array.from(
@@ -188,7 +188,7 @@ export async function startHangingStorage(): Promise<Storage> {
   });
 }
 
-/** Jobs whose storage never answers, either the request for the list of files or the requests for the files. */
+/** Jobs whose storage never answers requests for the list of files or for the files themselves. */
 export async function hangingStorage(context: NoiseContext, which: 'list' | 'files', storage: Storage): Promise<Noise> {
   const { deps, url } = context;
   const partner = await newBarePartner(deps);
@@ -215,7 +215,7 @@ const unreadSockets = 40;
 const requestsPerSocket = 50;
 const audienceFiles = 1_000;
 
-/** Requests a large record again and again on many sockets, and reads no response. */
+/** Requests a large record again and again on many sockets without reading the responses. */
 export async function unreadResponses(context: NoiseContext): Promise<Noise> {
   const { deps, url } = context;
   const partner = await newBarePartner(deps);

@@ -1,8 +1,8 @@
 import type { ModelFile } from '../support/audience-model.ts';
 import type { ModelRow } from '../support/warehouse-model.ts';
 
-// A partner's record of its requests. The stores show at the end whether a request without a response took effect. It
-// must not take effect twice or partially.
+// A partner's record of its requests. The stores show at the end whether a request without a response took effect.
+// Such a request must not take effect twice or partially.
 
 type Import = {
   readonly kind: 'merge' | 'replace';

@@ -42,7 +42,7 @@ export type TokenSamples = {
   readonly take: () => string[];
 };
 
-/** Samples the tokens that each group of partners holds or waits for. A held token occupies a slot of a worker. */
+/** Samples the tokens that each group of partners holds or waits for. A held token occupies a worker slot. */
 export function sampleTokens(client: Pool, groupOf: (partnerId: number) => string): TokenSamples {
   let samples: (readonly Held[])[] = [];
   return {
@@ -88,7 +88,7 @@ export type TokenTimes = {
   readonly tokens: number;
 };
 
-/** Returns the 95th percentile, in ms, of the time that the partners' tokens waited for a slot and held it. */
+/** Returns the 95th percentiles, in ms, of how long the partners' tokens waited for a slot and held it. */
 export async function selectTokenTimes(
   client: Pool,
   partnerIds: readonly number[],

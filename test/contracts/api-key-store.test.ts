@@ -114,7 +114,7 @@ describe('the API key store', () => {
     expect([(await holderOf(old.hash))?.isValid, (await holderOf(keyHash))?.isValid]).toEqual([false, true]);
   });
 
-  it('grants the successor of a key with all scopes the scopes of later releases too', async () => {
+  it('lets the successor of a key with all scopes use scopes that later releases add', async () => {
     const partnerId = await newPartner();
     const { rotated } = await rotate(partnerId, (await make(partnerId)).made.id, day);
     const row = await db

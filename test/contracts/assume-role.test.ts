@@ -36,7 +36,7 @@ describe("assuming a partner's role", () => {
   });
   const role = (changes: object = {}) => ({ roleArn, region, partnerId: 1, externalId: 'of-partner-1', ...changes });
 
-  it('returns credentials that are valid for an hour and can read only the one bucket', async () => {
+  it('returns credentials that are valid for an hour and can read only one bucket', async () => {
     const keys = await assumeRole(settings(), role());
     const hour = keys.expiresAt.getTime() - Date.now();
     expect(hour).toBeGreaterThan(3_500_000);
@@ -132,7 +132,7 @@ describe('the STS client', () => {
     { status: 400, code: 'Throttling', isFinal: false },
     { status: 500, code: 'InternalFailure', isFinal: false },
     { status: 307, code: 'Elsewhere', isFinal: false },
-  ])('decides whether $status $code is final: $isFinal', async ({ status, code, isFinal }) => {
+  ])('treats $status $code as a permanent failure: $isFinal', async ({ status, code, isFinal }) => {
     [partnerSucceeds, answer] = [false, { status, code }];
     const error: unknown = await assume().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Error);
@@ -140,7 +140,7 @@ describe('the STS client', () => {
   });
 
   it.each(['AccessDenied', 'AccessDeniedException'])(
-    'returns credentials when STS rejects another ExternalId with 403 %s',
+    'returns credentials when STS rejects a wrong ExternalId with 403 %s',
     async (code) => {
       [partnerSucceeds, answer] = [true, { status: 403, code }];
       expect(await assume()).toMatchObject({ accessKeyId: 'KEY' });
@@ -155,7 +155,7 @@ describe('the STS client', () => {
     { status: 404, code: 'NoSuchEntity' },
     { status: 500, code: 'AccessDenied' },
   ])(
-    'returns no credentials and retries when STS responds to another ExternalId with $status "$code"',
+    'returns no credentials and retries when STS responds to a wrong ExternalId with $status "$code"',
     async (given) => {
       [partnerSucceeds, answer] = [true, given];
       const error: unknown = await assume().catch((reason: unknown) => reason);

@@ -107,7 +107,7 @@ describe.each(placesOnTopologies)(
         expect(await bothCounts(of(6), about)).toEqual({ unique: 4, matched: 2 });
         expect(await bothCounts(of(3), about)).toEqual({ unique: 125, matched: 100 });
       }
-      // The devices are in every range and inserted twice. Half of them are known.
+      // The devices are spread over all ranges and inserted twice. Half of them are known.
       await onEveryShard(engine, async (shard) => {
         const query = `INSERT INTO audience_devices_local SELECT ${partnerId}, 10, 0, reinterpretAsUUID(sipHash128(number)), '', 1
           FROM numbers(395000, 10000)`;
@@ -120,7 +120,7 @@ describe.each(placesOnTopologies)(
       }
     });
 
-    it('purges only dead generations, of several partners at once', async () => {
+    it('purges dead generations of several partners at once and keeps all other rows', async () => {
       await loadText(newLoad(8, 0), rows(0, 10));
       await loadText(newLoad(8, 1), rows(0, 20));
       await loadText(newLoad(8, 2), rows(0, 30));
@@ -136,7 +136,7 @@ describe.each(placesOnTopologies)(
       expect(storedRows.get(partnerId + 1)).toBe(50);
     });
 
-    it('counts each device that staged files would add to an audience once', async () => {
+    it('counts once each device that staged files would add to an audience', async () => {
       await loadText(newLoad(7), rows(0, 50));
       const inRoom = newLoad(7);
       await stage.stage(inRoom, streamedFile(inRoom, 71, rows(40, 60) + rows(40, 60, 'click')), maxLineBytes, signal);

@@ -43,7 +43,7 @@ describe('the audit log', () => {
     return (await entriesOf(partnerId)).slice(before.length);
   };
 
-  it('records when, by whom, and as which database user a partner and its key were created', async () => {
+  it('records the time, actor, and database user when a partner and its key are created', async () => {
     const { id } = await newPartner();
     const entries = await entriesOf(id);
     expect(entries.map(({ event }) => event)).toEqual(['partner.insert', 'api_key.insert']);

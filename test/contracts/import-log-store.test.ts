@@ -126,7 +126,7 @@ describe('the import log store', () => {
     expect(await importLogs.listNewest(theirs, 100)).toEqual([]);
   });
 
-  it("rejects a job that exceeds the partner's limit of open jobs and stores nothing", async () => {
+  it("rejects a job that exceeds the partner's limit on open jobs and stores nothing", async () => {
     for (const n of [1, 2, 3]) await importLogs.submitImport(mine, request(`${n}.csv`), 3);
     await expect(importLogs.submitImport(mine, request('4.csv'), 3)).rejects.toMatchObject({
       code: 'too_many_open_jobs',
@@ -135,7 +135,7 @@ describe('the import log store', () => {
     expect(await importLogs.submitImport(theirs, request('1.csv'), 3)).toBeGreaterThan(0);
   });
 
-  it('accepts exactly as many concurrent jobs as the limit of open jobs allows', async () => {
+  it('accepts exactly as many concurrent jobs as the limit on open jobs allows', async () => {
     const results = await Promise.allSettled(
       Array.from({ length: 20 }, (_, n) => importLogs.submitImport(mine, request(`${n}.csv`), 7)),
     );

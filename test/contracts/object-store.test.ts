@@ -80,7 +80,7 @@ describe('the object store', () => {
     });
   });
 
-  describe('when it lists', () => {
+  describe('when it lists objects', () => {
     it('returns the objects in byte order, with size and ETag', async () => {
       const names = ['a', 'B', 'a.csv', 'a/b', 'é', 'z', '日', 'a b', 'a-b', '10', '9', '😀', '\uFF5E'];
       for (const name of names) await put(`order/${name}`, name);
@@ -163,7 +163,7 @@ describe('the object store', () => {
     it.each([
       ['plain', Buffer.alloc(101)],
       ['compressed', gzipSync(Buffer.alloc(101))],
-    ])('returns nothing when the small object exceeds the size limit, %s', async (name, bytes) => {
+    ])('returns nothing when an object exceeds the size limit: %s', async (name, bytes) => {
       const object = await found(await put(`read/large-${name}`, bytes));
       expect(await store.read(object, 100, signal)).toBeNull();
       expect((await store.read(object, 101, signal))?.content.length).toBe(101);

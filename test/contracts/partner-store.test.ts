@@ -62,7 +62,7 @@ describe('the partner store', () => {
   it.each([
     ['revoked', { revoked_at: new Date() }],
     ['expired', { expires_at: new Date(Date.now() - 1_000) }],
-  ] as const)('reports that a key is %s and which partner it belonged to', async (name, change) => {
+  ] as const)('reports that a key is %s and returns its partner', async (name, change) => {
     const wanted = newPartner(name);
     await partners.create(wanted);
     expect(await partners.findByKeyHash(wanted.keyHash)).toMatchObject({ isValid: true, partner: { name } });
@@ -79,7 +79,7 @@ describe('the partner store', () => {
     expect(await partners.findByKeyHash(first.keyHash)).toMatchObject({ partner: made });
   });
 
-  it('stores no partner whose key belongs to another partner', async () => {
+  it('does not store a partner with a key that belongs to another partner', async () => {
     const first = newPartner('holder');
     await partners.create(first);
     await expect(partners.create({ ...newPartner('thief'), keyHash: first.keyHash })).rejects.toThrow(/unique/);

@@ -36,7 +36,7 @@ describe('request windows', () => {
     expect(other?.secondsLeft).toBeGreaterThan(60);
   });
 
-  it('counts every one of many concurrent requests', async () => {
+  it('counts every concurrent request', async () => {
     const windows = postgresRequestWindows(db, 1_000_000_000);
     const taken = await Promise.all(
       Array.from({ length: 200 }, async (_, number) => {
@@ -64,7 +64,7 @@ describe('request windows', () => {
     expect(sums.at(-1)).toBe(5);
   });
 
-  it('counts a late statement in the current window and starts a new window after the clock was set back', async () => {
+  it('counts a late statement in the current window and starts a new window after the clock is set back', async () => {
     const windows = postgresRequestWindows(db, 1_000_000_000);
     const portion = { partnerId: 5, keyId: 51, requests: 1 };
     await windows.take([portion]);

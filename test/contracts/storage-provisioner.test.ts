@@ -152,7 +152,7 @@ describe("a partner's storage", () => {
   });
 
   it.each([undefined, '', name, sibling, `${sibling}/`, 'a'])(
-    'does not list the prefix %j for the partner',
+    'does not let the partner list the prefix %j',
     async (begin) => {
       const list = new ListObjectsV2Command({ Bucket: testBucket, ...(begin === undefined ? {} : { Prefix: begin }) });
       expect(await outcomeOf(partner.send(list))).toBe(403);

@@ -26,7 +26,7 @@ describe.each(placesOnTopologies)(
     let nextId = 1;
 
     const newLoad = (jobId: number): Load => attributeLoad(nextId++, { id: jobId, partnerId: 7 });
-    /** A load with a single file, whose ID equals the load ID. */
+    /** Stages a load with a single file, whose ID equals the load ID. */
     const stageText = (load: Load, text: string): Promise<void> =>
       stage.stage(load, streamedFile(load, load.loadId, text), maxLineBytes, signal);
     const countsOf = async (load: Load): Promise<unknown> => (await stage.countRows(load)).get(load.loadId);

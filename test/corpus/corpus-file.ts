@@ -15,10 +15,7 @@ export type CorpusResult = {
   readonly status: 2 | 3;
   readonly total_rows: number;
   readonly unique_devices: number;
-  /**
-   * In the order of the record: first the failure of the file, then the reasons of rejected rows, the most frequent
-   * first.
-   */
+  /** In the order of the record: first the file's failure, then the rejection reasons, most frequent first. */
   readonly codes: readonly CorpusCode[];
 };
 

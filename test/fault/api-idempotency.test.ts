@@ -9,8 +9,8 @@ import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// Kills an API process while it handles a request with an idempotency key. The caller gets no response and repeats the
-// request at another process. The request must take effect exactly once.
+// Kills an API process while it handles a request with an idempotency key. The caller gets no response and sends the
+// request again to another process. The request must take effect exactly once.
 
 /** The gate tests the first operation at every point. The long run tests all operations. */
 const operations = inject('campaign') === 'long' ? repeatableOperations : repeatableOperations.slice(0, 1);
@@ -31,7 +31,7 @@ describe('idempotency keys', () => {
     await stores.drop();
   });
 
-  /** Creates a partner with an attribute and an audience, and the request that it sends. */
+  /** Creates a partner with an attribute and an audience, and prepares its request. */
   const newCaller = async (operation: (typeof repeatableOperations)[number]) => {
     const { id, apiKey } = await newBarePartner(deps);
     const attribute = await deps.attributes.create(id, { name: 'a', foreignKeys: [] });
@@ -85,7 +85,7 @@ describe('idempotency keys', () => {
     },
   );
 
-  it('a request with an idempotency key is rejected with 409 while a suspended API process handles it, and gets a response afterward', async () => {
+  it('a repeated request gets 409 while a suspended API process handles the original, and the same response afterward', async () => {
     const victim = await startVictim('stop after requests.save');
     const { id, send } = await newCaller('queueImport');
     const stranger = await newCaller('queueImport');

@@ -9,8 +9,8 @@ import { waitUntil } from '../support/wait-until.ts';
 import { type BarePartner, newBarePartner } from '../support/wired.ts';
 import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
-// A file whose download breaks off or whose content changes is read again or rejected. It is never loaded partially,
-// and old and new content are never mixed.
+// If a download is cut off or the content changes meanwhile, the file is read again or rejected. It is never loaded
+// partially, and old and new content are never mixed.
 
 const rowCount = 40_000;
 
@@ -46,7 +46,7 @@ describe('broken downloads', () => {
   it.each([
     ['plain', 'broken.csv', (text: string) => text],
     ['gzipped', 'broken.csv.gz', (text: string) => gzipSync(text)],
-  ])('a file is read again and loaded completely if its %s body breaks off', async (_kind, path, pack) => {
+  ])('a file is read again and loaded completely if its %s body is cut off', async (_kind, path, pack) => {
     const body = pack(textOf(0));
     await upload(path, body);
     cluster.proxies.storage.make({ is: 'truncated', afterBytes: body.length / 2 });

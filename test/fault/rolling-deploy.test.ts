@@ -17,7 +17,7 @@ if (previous === null) {
   process.stdout.write('rolling deploy: SKIPPED. This clone does not contain the previous commit.\n');
 }
 
-describe.skipIf(previous === null)('a new release next to the previous one', () => {
+describe.skipIf(previous === null)('a new release alongside the previous one', () => {
   let releases: readonly [old: Release, next: Release];
   let cluster: RollingCluster;
   let partners: readonly [RecordingPartner, RecordingPartner];
@@ -82,7 +82,7 @@ describe.skipIf(previous === null)('a new release next to the previous one', () 
     await cluster.addWorker(next);
   });
 
-  it('replaces the old release under load without findings by the auditor', async () => {
+  it('replaces the old release under load without auditor findings', async () => {
     const [, { folder: next }] = releases;
     for (const worker of oldWorkers.filter((one) => cluster.workers.has(one))) {
       await cluster.addWorker(next);

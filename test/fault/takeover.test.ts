@@ -18,7 +18,7 @@ describe('takeover', () => {
 
   it('a file that a worker was loading is claimed by another worker within two seconds after a kill', async () => {
     const seconds = await secondsOf('SIGKILL', inject('campaign') === 'long' ? 50 : 5);
-    // The slowest 5 %, but at least one takeover, can take longer.
+    // The slowest 5% of takeovers (at least one) can take longer.
     const outliers = Math.max(1, Math.floor(seconds.length * 0.05));
     expect(seconds.at(-1 - outliers)).toBeLessThan(2);
     expect(seconds.at(-1)).toBeLessThan(15);

@@ -4,17 +4,14 @@ import { waitUntil } from '../support/wait-until.ts';
 import { attemptAt, holderOf } from './file-holder.ts';
 import { startTestCluster } from './test-cluster.ts';
 
-// Measures how long it takes until another worker claims the file of a worker that is killed or suspended. The download
-// is so slow that the file is still loading at that time.
+// Measures how long another worker takes to claim the file of a worker that is killed or suspended. The download is
+// slow enough that the file is still loading at that time.
 
-/**
- * A new worker does not check the liveness of other workers at first. With four workers, at least one worker always
- * does.
- */
+/** A new worker does not check other workers' liveness at first. With four workers, at least one always checks. */
 const workerCount = 4;
 
 export type Takeovers = {
-  /** Seconds from the signal to the worker until another worker claims its file. */
+  /** Signals the worker that holds a file. Returns the seconds until another worker claims the file. */
   readonly takeOver: (how: 'SIGKILL' | 'SIGSTOP') => Promise<number>;
   /** The auditor's findings. */
   readonly audit: () => Promise<string[]>;

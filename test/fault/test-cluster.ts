@@ -47,7 +47,7 @@ export async function startTestCluster(
   } = stores.environment;
   const postgres = await startProxy(database);
   const engine = await Promise.all(shards.split(/[,|]/).map(startProxy));
-  // Keeps the separators of shards and replicas.
+  // Keeps the separators between shards and replicas.
   const addresses = engine.map(({ address }) => address).values();
   const proxied = shards.replaceAll(/[^,|]+/g, () => addresses.next().value ?? '');
   const storage = await startProxy(bucket);

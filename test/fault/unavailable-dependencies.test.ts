@@ -93,10 +93,10 @@ describe('while a dependency is unavailable', () => {
     },
   );
 
-  it('a PostgreSQL server that is cut off at any point of a job does not end a process', async () => {
+  it('a PostgreSQL server that is cut off at any point in a job does not make a process exit', async () => {
     for (let n = 0; n < cuts; n++) {
       await submit();
-      await pause((n * 300) / cuts); // Reaches another point of the job each time.
+      await pause((n * 300) / cuts); // Reaches a different point in the job each time.
       cluster.proxies.postgres.make({ is: 'cut' });
       await pause(200); // The duration of the outage.
       cluster.proxies.postgres.make({ is: 'none' });

@@ -51,10 +51,12 @@ function repeated(times: number): fc.Arbitrary<string> {
 }
 const odd = fc.oneof(headerText, repeated(10));
 
-/** The wait is at most one second, because open jobs never end here. Only the piece 1 forms a number after `wait=`. */
+/**
+ * The wait is at most one second, because open jobs never end here. Only the piece `1` can form a number after `wait=`.
+ */
 const isShortWait = (prefer: string): boolean => !/wait[ \t]*=[ \t]*"?1\d/i.test(prefer);
 
-/** Returns true also for some values that the service cannot parse. */
+/** Also returns true for some values that the service cannot parse. */
 export const mayWait = ({ prefer = '' }: Readonly<Record<string, string>>): boolean => /wait/i.test(prefer);
 
 /** A long value of a header that the service parses. */

@@ -3,7 +3,9 @@ import type { Figures, Wanted } from './fuzz.ts';
 /** In MB. Samples vary by tens of MB, depending on the last garbage collection. */
 const mostGrowth = 100;
 
-/** Compares samples with the end of the first tenth of the run, when code is compiled and caches are full. */
+/**
+ * Compares the last sample with the sample after the first tenth of the run, when code is compiled and caches are full.
+ */
 export function isFlat([early, ...later]: readonly number[]): boolean {
   const late = later.at(-1);
   return early !== undefined && late !== undefined && late - early < mostGrowth;

@@ -19,14 +19,14 @@ export type FuzzedService = {
 
 /**
  * A heap that is small enough to reveal a leak. By default, the heap can grow to gigabytes before a full garbage
- * collection. The young generation keeps its default size. Otherwise, it would shrink too, and collecting it would take
- * half of the CPU time.
+ * collection. The young generation keeps its default size, because it would otherwise shrink too and its collections
+ * would take half of the CPU time.
  */
 const settings = { INLET_LOG_LEVEL: 'info', NODE_OPTIONS: '--max-old-space-size=96 --max-semi-space-size=16' };
 
 /**
- * Starts an API with data of every kind. No worker runs, so submitted jobs stay open until the limit of open jobs is
- * reached. Only reports are computed.
+ * Starts an API with data of every kind. No worker runs, so submitted jobs stay open until the limit on open jobs is
+ * reached. This process computes the reports.
  */
 export async function startFuzzedService(): Promise<FuzzedService> {
   const { service, api, audiences, partner, stores, stop, ...rest } = await startAudiences('fuzz', settings);

@@ -113,7 +113,7 @@ describe.each([
     expect(typeErrors(known)).toEqual([]);
   });
 
-  it('runs three containers read-only, without capabilities, and not as root', () => {
+  it('runs three read-only, non-root containers without capabilities', () => {
     // The schema above checks these restrictions for each container.
     expect(pods.map(({ spec }) => spec.containers[0].args)).toEqual(
       expect.arrayContaining([['api'], ['worker'], ['migrate']]),

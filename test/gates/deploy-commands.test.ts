@@ -33,8 +33,8 @@ function run(command: readonly string[], settings: Record<string, string>, input
 }
 
 describe('make-bucket.sh', () => {
-  // The stub behaves like SeaweedFS. It prints a configuration before it saves it, prints errors, and always exits with
-  // 0.
+  // The stub behaves like SeaweedFS. It prints a configuration before saving it, prints errors, and always exits
+  // with 0.
   const weed = `
 read -r command rest
 case "$command $rest" in
@@ -96,7 +96,7 @@ describe('creating a partner on Ceph', () => {
     expect(scriptIn('deploy/helm/inlet/templates/NOTES.txt')).toBe(script);
   });
 
-  it('passes the admin keys in addition to the environment of the pod', () => {
+  it("passes the admin keys in addition to the pod's environment", () => {
     addProgram(
       'node',
       'echo "$*; $INLET_S3_BUCKET; $INLET_STORAGE_ADMIN_ACCESS_KEY_ID; $INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY"',

@@ -152,7 +152,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('configures every process validly', () => {
+  it('gives every process a valid configuration', () => {
     const secrets: Record<string, string> = { SEALING_KEYS: `a:${'0'.repeat(64)}` };
     for (const [service, { environment }] of ours) {
       const filled = Object.entries(environment).map(([setting, value]) => [

@@ -46,7 +46,7 @@ export function copyTree(): TreeCopy {
   };
 }
 
-/** Links the installed packages. The packages of this repository are those of the copy. */
+/** Links the installed packages. This repository's own packages link to the folders of the copy. */
 function linkPackages(folder: string): void {
   mkdirSync(join(folder, 'node_modules/@inlet'), { recursive: true });
   for (const name of readdirSync(join(root, 'node_modules'))) {

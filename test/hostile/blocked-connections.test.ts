@@ -133,7 +133,7 @@ describe('connections to a hostile storage address', () => {
   });
 
   it.each(hostile('bucket', 'accepted').map(({ value }) => [value]))(
-    'resolves only hosts of the region for the bucket %s and blocks its connections',
+    "resolves only the region's hosts for the bucket %s and blocks the connections",
     async (bucket) => {
       const { names, resolve } = answering(['127.0.0.1']);
       expect(await codesOf({ ...production, bucket, resolve })).toEqual(allRejected);

@@ -68,7 +68,7 @@ describe('requests with an idempotency key', () => {
   });
 
   it('creates one job per idempotency key for any number of concurrent requests to one lane', async () => {
-    // On a slow machine, a request can exceed the 2 s that it waits for its key. A client then sends the request again.
+    // On a slow machine, a request can time out after waiting 2 s for its key. A client then sends the request again.
     const submitAgain = (key: string): Promise<number> =>
       submit(idempotentRequestOf(key)).catch((error: unknown) => {
         if (error instanceof Failure && error.code === 'idempotency_key_in_use') return submitAgain(key);
@@ -110,7 +110,7 @@ describe('requests with an idempotency key', () => {
     };
   };
 
-  it('waits for the running request and executes the request if the first one did nothing', async () => {
+  it('waits for a running request with the same key and runs if that request did nothing', async () => {
     const { importLogs, found, release } = await holdKey('key');
     const waiting = importLogs.submitImport(partnerId, request, 100, idempotentRequestOf('key'));
     await found;

@@ -8,8 +8,8 @@ import { type Sent, watchStatements } from '../support/sent-statements.ts';
 import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
 
-// A statement of a request or a lane must not read a whole table of records. `npm run aged-database` measures response times
-// with millions of records.
+// Requests and lanes must not scan a whole table of records. `npm run aged-database` measures response times with
+// millions of records.
 
 const large = /Seq Scan on (job|job_file|import_log|audience_load|job_file_reject|load_account|audit_log)\b/;
 const scope = { partnerId: busiestPartner, customerId: null };
@@ -72,7 +72,7 @@ describe('in a database with the records of many jobs', () => {
     'waking lanes': () => deps.lanes.requeueIdleLanes(),
     'removing expired jobs': async () => {
       const { jobIds } = await deps.retentionStore.listExpiredJobs({ days: 300, afterId: 0, limit: 500 });
-      // In so small a database, 500 jobs are a large share of the table.
+      // In a database this small, 500 jobs are a large share of the table.
       const some = jobIds.slice(0, 20);
       await deps.retentionStore.countFiles(some, 5_001);
       await deps.retentionStore.removeJobs(some);
@@ -85,7 +85,7 @@ describe('in a database with the records of many jobs', () => {
     return rows.map((row) => row['QUERY PLAN']);
   };
 
-  it.each(Object.keys(operations))('%s reads no whole table', async (name) => {
+  it.each(Object.keys(operations))('%s does not scan a whole table', async (name) => {
     const sent = await watch.during(() => asCaller(scope, async () => operations[name]?.()));
     expect(sent.length).toBeGreaterThan(0);
     await withDatabase(stores, async (client) => {

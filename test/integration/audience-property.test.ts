@@ -175,7 +175,7 @@ describe.each(testedTopologies)('audiences after any interleaving, on topology %
     }
   });
 
-  it('audiences leave no token, no open job, and no staging table behind', async () => {
+  it('audiences leave no token, open job, or staging table behind', async () => {
     await waitUntil(
       'no token is left',
       async () => (await count(`SELECT count(*) FROM pgboss.job WHERE state < 'completed'`)) === 0,
@@ -187,7 +187,7 @@ describe.each(testedTopologies)('audiences after any interleaving, on topology %
     expect(await stagedLoads(stores)).toEqual([]);
   });
 
-  // Checks only some partners, because a purge rewrites the name of every part of the table.
+  // Checks only some partners, because a purge renames every part of the table.
   it('audiences have no rows of a cleared generation after the second purge', { timeout: 300_000 }, async () => {
     const partners = await withDatabase(stores, async (client) => {
       await client.query(`UPDATE dead_generation SET check_at = 'infinity'`);

@@ -103,7 +103,7 @@ describe('jobs that are canceled at random moments', () => {
     return { plan, jobId, rows: devices.map((id) => `${attribute.id} ${id}`) };
   };
 
-  /** Returns the job after all earlier jobs have ended. */
+  /** Returns the job if all earlier jobs have ended. */
   const findAtHead = async (jobId: number): Promise<{ status: number; is_staged: boolean } | undefined> => {
     const { rows } = await sql<{ status: number; is_staged: boolean }>`
       SELECT status, EXISTS (SELECT FROM job_file f WHERE f.job_id = own.id AND f.staged) AS is_staged FROM job own

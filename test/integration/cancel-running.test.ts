@@ -17,7 +17,7 @@ import { type Wired, wireUp } from '../support/wired.ts';
 
 // The storage is slow and then stalls, so work that runs during a cancellation would never end by itself.
 
-describe('inlet jobs cancel while a worker loads', () => {
+describe('inlet jobs cancel during a load', () => {
   let stores: TestStores;
   let partner: TestPartner;
   let deps: Wired;
@@ -137,7 +137,7 @@ describe('inlet jobs cancel while a worker loads', () => {
     expect(await api.waitForEnd(await api.queue({ file_path: 'quick.csv', key_type: 0 }))).toMatchObject({ status: 2 });
   });
 
-  it('shows the canceled file on the audience and loads later appends', async () => {
+  it('shows the canceled file in the audience and loads files that are appended later', async () => {
     const { audienceId } = await audiences.create('Slow', 'members/slow.csv');
     await waitUntilLoading();
     expect(await cancelJob(deps, await jobOfAudience())).toMatchObject({ is: 'stopped', cancelledFiles: 1 });

@@ -24,7 +24,7 @@ import type { Ran } from '../support/run-inlet.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-// Runs `inlet upload` against the real storage. A proxy between them triggers the kill.
+// Runs `inlet upload` against the real storage. A proxy between the command and the storage triggers the kill.
 
 const mebibyte = 1024 * 1024;
 const { endpoint, region, providerAccessKeyId, providerSecretAccessKey } = readAddresses().s3;

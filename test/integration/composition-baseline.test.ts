@@ -89,7 +89,7 @@ describe('a composition compared with a baseline', () => {
     return lines.map((line) => line.split(','));
   }
 
-  it.each(['none', 'event'] as const)('divides by the share in the other audience, split by %s', async (split) => {
+  it.each(['none', 'event'] as const)('divides by the share in the baseline audience, split by %s', async (split) => {
     const by = split === 'none' ? '' : `split=${split}&`;
     const found = await report(`${by}limit=100&order=index&baseline_segment_id=${baselineId}`);
     expect(found.baseline).toEqual({ default_warehouse_segment_id: baselineId, devices: brute.ofBaseline.matched });
@@ -123,13 +123,13 @@ describe('a composition compared with a baseline', () => {
     expect(indexes).toEqual(indexes.toSorted((one, other) => one - other));
   });
 
-  it('has no index if no device is in the country', async () => {
+  it('returns no index if the country has no devices', async () => {
     const found = await report('baseline_country=XX');
     expect(found.baseline).toEqual({ country: 'XX', devices: 0 });
     expect(found.attributes.map(({ index }) => index)).toEqual(Array.from({ length: attributes }, () => null));
   });
 
-  it('exports all entries as CSV, and only as many as the limit', async () => {
+  it('exports all entries as CSV, up to the limit if one is set', async () => {
     const found = await report('split=country&order=index&limit=100');
     const rows = await csv('split=country&order=index');
     expect(rows.map(([id, , , value, devices]) => [Number(id), value, Number(devices)])).toEqual(
@@ -138,7 +138,7 @@ describe('a composition compared with a baseline', () => {
     expect(await csv('split=country&limit=3')).toHaveLength(3);
   });
 
-  it('rejects two baselines, a segment of another partner, and a country for a report split by country', async () => {
+  it("rejects two baselines, another partner's segment, and a baseline country with a split by country", async () => {
     const both = await ask(`baseline_segment_id=${baselineId}&baseline_country=DE`);
     expect(both.json()).toMatchObject({ code: 'invalid_request', errors: [{ parameter: 'baseline_country' }] });
     expect((await ask(`baseline_segment_id=${foreignId}`)).statusCode).toBe(404);

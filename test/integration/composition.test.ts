@@ -90,7 +90,7 @@ describe('the composition of an audience', () => {
     await foldNow(foldDeps);
   }
 
-  /** Generations never decrease outside tests. A stored report of a later generation would take precedence, so it is deleted. */
+  /** Deletes the stored reports, because a later generation would take precedence. Only tests decrease a generation. */
   async function returnToGeneration0(loadId: number): Promise<void> {
     await withDatabase(stores, (client) => client.query('DELETE FROM composition'));
     await touch(`generation = 0, last_load_id = ${loadId}`);
@@ -115,7 +115,7 @@ describe('the composition of an audience', () => {
       'audience_devices',
       `${member(audienceId, 0, "concat('e', toString(intDiv(number, 6) % 4))", 1)} ${sixth}`,
     );
-    // Inserts devices again in other parts, some with the same events and some with other events.
+    // Inserts some devices again in other parts, with the same or different events.
     await fill(
       'audience_devices',
       `${member(audienceId, 0, "concat('e', toString(intDiv(number, 12) % 3))", 2)} ${sixth} AND number % 12 = 0`,
@@ -151,7 +151,7 @@ describe('the composition of an audience', () => {
   const closeAll = async (): Promise<void> => {
     for (const close of closing.splice(0)) await close();
   };
-  // A worker of another test could answer a request with other limits.
+  // Otherwise, a worker of an earlier test could answer a request with different limits.
   afterEach(closeAll);
   afterAll(async () => {
     await closeFold();
@@ -178,7 +178,7 @@ describe('the composition of an audience', () => {
     },
   );
 
-  it('computes a report that folds keep interrupting while folds wait', async () => {
+  it('makes folds wait to compute a report that they keep interrupting', async () => {
     await returnToGeneration0(77);
     let interrupted = 0;
     const { api } = await startApi({}, (deps) => ({
@@ -194,7 +194,7 @@ describe('the composition of an audience', () => {
     expect(interrupted).toBe(2);
   });
 
-  it('computes a report that is requested while another one takes long', async () => {
+  it('computes a report while another report takes a long time', async () => {
     await returnToGeneration0(78);
     const second = Promise.withResolvers<void>();
     const { api } = await startApi({}, (deps) => ({
@@ -248,7 +248,7 @@ describe('the composition of an audience', () => {
     });
   });
 
-  it('counts exactly in chunks without the bitmap of all numbers', async () => {
+  it('returns exact counts for chunks without a bitmap of all numbers', async () => {
     const { api } = await startApi(unprotected);
     const first = await report(api);
     await commandOnShards(stores, 'TRUNCATE TABLE full_chunks_local SYNC');
@@ -349,7 +349,7 @@ describe('the composition of an audience', () => {
     expect([rekeyed.protected, exact.protected]).toEqual([true, false]);
   });
 
-  it('limits the new reports of a day and still returns the computed ones', async () => {
+  it('limits new reports per day and still returns reports that were already computed', async () => {
     const { api } = await startApi({ INLET_REPORTS_PER_DAY: '2' });
     await withDatabase(stores, async (client) => {
       await client.query('DELETE FROM report_draw');
@@ -370,7 +370,7 @@ describe('the composition of an audience', () => {
     await report(api, '&split=country');
   });
 
-  it('returns the report of the previous load when the privacy budget of 30 days is spent', async () => {
+  it('returns the report of the previous load when the 30-day privacy budget is spent', async () => {
     const { api } = await startApi({ INLET_REPORTS_PER_CUSTOMER: '1' });
     await withDatabase(stores, (client) => client.query('DELETE FROM report_draw'));
     await touch('last_load_id = 107');
@@ -390,7 +390,7 @@ describe('the composition of an audience', () => {
     await returnToGeneration0(110);
   });
 
-  it('publishes the last report with new settings without a draw when the budget is spent', async () => {
+  it('applies new settings to the last report without another draw when the budget is spent', async () => {
     const limited = { INLET_REPORTS_PER_CUSTOMER: '1' };
     await withDatabase(stores, (client) => client.query('DELETE FROM report_draw'));
     const first = await report((await startApi(limited)).api);
@@ -402,7 +402,7 @@ describe('the composition of an audience', () => {
     await withDatabase(stores, (client) => client.query('DELETE FROM report_draw'));
   });
 
-  it('does not let audiences that are not in the index yet delay the reports of others', async () => {
+  it('computes reports without waiting for other audiences that are not in the index yet', async () => {
     const { api } = await startApi({});
     for (const owner of [partner, other]) {
       const { segmentId: unfolded } = await insertAudience(stores, owner.id, 'unfolded');
@@ -425,7 +425,7 @@ describe('the composition of an audience', () => {
     await foldNow(foldDeps);
   });
 
-  it('answers a caller whose audience is loaded while it waits, with the report of that load', async () => {
+  it('returns the report of the latest load if the audience is loaded while the caller waits', async () => {
     const { api } = await startApi({});
     await touchOnly('last_load_id = 113');
     const asked = report(api, '&split=id_type');

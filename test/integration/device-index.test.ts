@@ -14,8 +14,8 @@ import { silentLog } from '../support/silent-log.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// Random histories of imports, deletes, and audience loads, with folds that are interrupted before or after a statement. Afterward,
-// every bitmap must contain exactly the devices that the rows contain.
+// Runs random histories of imports, deletes, and audience loads, and interrupts folds before or after a statement.
+// Afterward, every bitmap must contain exactly the devices that the rows contain.
 
 const devices = 60;
 const attributes = [1, 2, 3];
@@ -83,7 +83,7 @@ describe.each(cases)('the device index on a cluster with shards: %s, batch %s', 
     await stores.drop();
   });
 
-  /** Fails before or after one of the statements, like a worker that is killed there. */
+  /** Fails before or after one of the statements, as if the worker were killed there. */
   function failAtStatement(server: Server): Server {
     return new Proxy(server, {
       get: (target, name) => {
@@ -129,7 +129,7 @@ describe.each(cases)('the device index on a cluster with shards: %s, batch %s', 
     await client.query('UPDATE job SET status = 2 WHERE id = $1', [job?.id]);
   }
 
-  /** Attributes have IDs of their own in each history. */
+  /** Each history has its own attribute IDs. */
   const idOf = ({ partnerId }: History, number: number): number => partnerId * 10 + number;
 
   async function apply(history: History, client: Client, now: Step): Promise<void> {

@@ -41,7 +41,7 @@ describe('the event log', () => {
     expect(await sequencesOf(id)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
   });
 
-  it('reuses the number of a transaction that fails', async () => {
+  it('reuses the sequence number of a failed transaction', async () => {
     const { id } = await newBarePartner(deps);
     await append(reportReady(id, 1));
     await expect(append(reportReady(id, 2), () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
@@ -49,7 +49,7 @@ describe('the event log', () => {
     expect(await sequencesOf(id)).toEqual([1, 2]);
   });
 
-  it('does not show an event before all earlier ones', async () => {
+  it('does not show an event until all earlier events are visible', async () => {
     const { id } = await newBarePartner(deps);
     const commit = Promise.withResolvers<undefined>();
     const started = Promise.withResolvers<undefined>();
@@ -70,7 +70,7 @@ describe('the event log', () => {
     ]);
   });
 
-  it('lists all events of a partner, and those of one customer for this customer', async () => {
+  it('lists all events for a partner, and only its own events for a customer', async () => {
     const { id } = await newBarePartner(deps);
     const other = await newBarePartner(deps);
     const customerId = await withDatabase(stores, async (client) => {
@@ -98,7 +98,7 @@ describe('the event log', () => {
     expect(two.map(({ sequence }) => sequence)).toEqual([2, 3]);
   });
 
-  it('ends a page before an event of a later release', async () => {
+  it('ends a page before an event whose type is unknown to this release', async () => {
     const { id } = await newBarePartner(deps);
     for (let n = 1; n <= 3; n += 1) await append(reportReady(id, n));
     await withDatabase(stores, (client) =>

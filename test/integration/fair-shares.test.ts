@@ -29,7 +29,7 @@ afterAll(async () => {
   await market.stop();
 });
 
-/** Imports a small file of a new partner, within 20 s. */
+/** Imports a small file for a new partner within 20 s. */
 async function importSmallFile(): Promise<ImportLogRecord> {
   const { stores, service } = market;
   const partner = await createPartner(stores.environment);

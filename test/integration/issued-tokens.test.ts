@@ -28,7 +28,7 @@ describe('user tokens from an OpenID Connect issuer', () => {
   /** Returns the logged reasons for rejected tokens. */
   const reasons: unknown[] = [];
 
-  /** Starts an API with other settings that accepts the issuer's tokens. */
+  /** Starts an API that accepts issued tokens according to the given settings. */
   const apiWith = async (settings: Readonly<Record<string, string>>): Promise<Api> => {
     const config = configFor({ ...stores.environment, ...settings });
     const log = { ...silentLog, info: ({ why }: Readonly<Record<string, unknown>>) => void reasons.push(why) };
@@ -274,7 +274,7 @@ describe('user tokens from an OpenID Connect issuer', () => {
     await without.close();
   });
 
-  it('an issued token is never accepted after any change and never causes a 5xx response', async () => {
+  it('an issued token is rejected after any change and never causes a 5xx response', async () => {
     const token = await issuer.token(mine.name, 'Acme');
     const other = await newSigningKey();
     expect((await call(token)).statusCode).toBe(200);

@@ -83,7 +83,7 @@ describe('rebuilding the known devices', () => {
     expect(await tables()).toEqual([]);
   });
 
-  it('devices that imports add during a rebuild are kept, at every step', async () => {
+  it('devices that imports add at any step of a rebuild are kept', async () => {
     await runImport(3, 100, 110);
     const isBetween = await stage(3, 110, 120); // published, but its devices are added during the rebuild
     await steps.begin();
@@ -100,7 +100,7 @@ describe('rebuilding the known devices', () => {
     expect(await known()).toEqual(devices(100, 160));
   });
 
-  it('imports that run all the time lose no device', { timeout: 60_000 }, async () => {
+  it('a rebuild loses no devices of imports that run continuously', { timeout: 60_000 }, async () => {
     const state = { isOver: false, next: 200 };
     const importing = (async () => {
       while (!state.isOver) {

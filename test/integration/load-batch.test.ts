@@ -170,7 +170,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(await staged()).toEqual([]);
   });
 
-  it('publishes all rows from the next lane holder after publishing failed', async () => {
+  it('lets the next lane holder publish all rows after publishing fails', async () => {
     await loadBatch(deps, fileId, signal);
     const failing = { ...deps.warehouse, publish: () => Promise.reject(new Error('the engine is down')) };
     await expect(publishStaged({ ...deps, warehouse: failing })).rejects.toThrow('the engine is down');
@@ -225,7 +225,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(await file()).toMatchObject({ status: 1, totalRows: 0 });
   });
 
-  it('publishes once when a lane holder that was presumed dead publishes along with its successor', async () => {
+  it('publishes once when a lane holder presumed dead and its successor both publish', async () => {
     await loadBatch(deps, fileId, signal);
     const first = await takeStaged();
     const second = await takeStaged();
@@ -257,7 +257,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(await visible()).toBe(2);
   });
 
-  it('fails a file whose load is not validated when it abandons the load, and wakes the lane', async () => {
+  it('abandons a load that is not validated, fails its file, and wakes the lane', async () => {
     await stageBatch(deps, await claim(), signal);
     await abandonBatch(deps, fileId);
     expect(await file()).toMatchObject({ status: 3, failure: { code: 'load_abandoned' } });

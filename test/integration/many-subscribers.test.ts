@@ -93,7 +93,7 @@ describe('many subscribers', () => {
     leaving.abort();
     await gone;
     const start = await untilQuiet();
-    // Losing and restoring the listener would poll every followed record.
+    // Restoring a lost listener would poll every record that is still followed.
     await jobs.endListeners();
     await pause(2_500);
     expect(await broadcasterCalls()).toEqual(start);

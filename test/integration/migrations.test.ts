@@ -223,7 +223,7 @@ describe('migrating from a folder', () => {
     expect(await migrateControl()).toEqual([file]);
   });
 
-  it('builds an index without a transaction and replaces an invalid one that an interrupted build has left', async () => {
+  it('builds an index without a transaction and replaces an invalid index left by an interrupted build', async () => {
     await migrateControl();
     const client = new Client({ connectionString: stores.config.INLET_POSTGRES_URL.reveal() });
     await client.connect();

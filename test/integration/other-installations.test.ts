@@ -56,7 +56,7 @@ describe('installations on the same ClickHouse servers', () => {
       }),
     );
 
-  it('an installation does not stop or count statements of a load with the same number in another installation', async () => {
+  it("an installation does not stop or count another's statements for a load with the same number", async () => {
     const load = { loadId: number, jobId: 1, partnerId: 1, bytes: 1, target: audience };
     const { end, isRunning } = await begin(loadQueryPrefix(number));
     await waitUntil('the statement has read rows', async () => (await readSoFar(ours, load)).rowsHandled > 0);
@@ -67,7 +67,7 @@ describe('installations on the same ClickHouse servers', () => {
     await expect(end).rejects.toThrow(/cancelled/i);
   });
 
-  it('an installation does not stop statements of a job with the same number in another installation', async () => {
+  it("an installation does not stop another's statements for a job with the same number", async () => {
     const { end, isRunning } = await begin(jobQueryPrefix(number));
     await stopJob(theirs, number);
     expect(await isRunning()).toBe(true);

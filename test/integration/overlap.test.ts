@@ -18,7 +18,7 @@ const unprotected = {
   INLET_REPORT_ROUND_TO: '0',
 };
 
-/** Audience n has the devices whose number is a multiple of this. */
+/** Each audience contains the devices whose numbers are multiples of its divisor. */
 const divisors = [2, 3, 5, 7, 11, 13] as const;
 const devices = 30_030;
 
@@ -130,7 +130,7 @@ describe('the overlap of audiences', () => {
     expect(tooLarge.body).toContain('Compare fewer audiences');
   });
 
-  it('spends the budget once for the same overlap that is requested several times at once', async () => {
+  it('spends the budget once if the same overlap is requested several times concurrently', async () => {
     const api = await startApi({ INLET_REPORTS_PER_CUSTOMER: '5' });
     await withDatabase(stores, async (client) => {
       await client.query('DELETE FROM report_draw');
@@ -143,7 +143,7 @@ describe('the overlap of audiences', () => {
     await withDatabase(stores, (client) => client.query('DELETE FROM report_draw'));
   });
 
-  it('waits until the index contains the audiences, and costs nothing if that takes too long', async () => {
+  it('waits until the index contains the audiences, and spends no budget if that takes too long', async () => {
     const api = await startApi({});
     const spent = (): Promise<number> =>
       withDatabase(stores, async (client) => {

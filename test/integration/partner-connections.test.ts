@@ -29,13 +29,13 @@ describe("an API process's connections to PostgreSQL", () => {
       return (await client.query(blocked)).rowCount ?? 0;
     });
 
-  it("an API process's connections are not all used by one partner whose requests wait for each other", async () => {
+  it('one partner whose requests wait for each other does not use all connections of an API process', async () => {
     await withDatabase(stores, async (client) => {
       await client.query('BEGIN');
       await client.query('SELECT FROM partner WHERE name = $1 FOR NO KEY UPDATE', [busy.name]);
       const post = (n: number): Promise<number> =>
         clientOf(busy).queue({ file_path: `${n}.csv`, key_type: 1, compressed: false });
-      // Requests that wait too long are rejected. Their number depends on the machine.
+      // Requests that wait too long are rejected. How many are rejected depends on the machine.
       const queued = Promise.allSettled(Array.from({ length: 30 }, (_, n) => post(n)));
       await waitUntil("a request waits for the partner's row lock", async () => (await waiting()) > 0);
       for (let n = 0; n < 5; n++) expect(await clientOf(other).list()).toEqual([]);

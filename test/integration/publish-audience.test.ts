@@ -124,7 +124,7 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
     if (prepared.do !== 'prepare' || prepared.job.kind !== 'audience') throw new Error(prepared.do);
     const { id: jobId } = prepared.job;
     await prepareAudienceLoad(deps, prepared.job);
-    // Each file is a batch of its own, so that the second one is staged after the first is published.
+    // Each file is its own batch, so that the second file is staged after the first is published.
     const files = await withDatabase(stores, async (client) => {
       await client.query('UPDATE job_file SET batch_id = id WHERE job_id = $1', [jobId]);
       const found = await client.query<{ id: string }>('SELECT id FROM job_file WHERE job_id = $1 ORDER BY id', [
@@ -215,7 +215,7 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
       expect(await staged()).toEqual([]);
     });
 
-    it('counts existing devices that have become known since', async () => {
+    it('counts existing devices that became known after they were loaded', async () => {
       await publishLoads(deps, await takeStaged());
       await makeKnown(0, 3);
       await append('b.csv', ownRows(10, 12));

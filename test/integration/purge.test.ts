@@ -104,7 +104,7 @@ describe('purging cleared audiences', () => {
     await endPause();
     await purge(3600);
     expect(await left(partnerId)).toContain('0\t10');
-    // They are not counted again at once.
+    // They are not counted again immediately.
     await endPause();
     expect(await deps.audiences.claimDueGenerations(10)).toEqual([]);
     await withDatabase(stores, (client) =>
@@ -117,7 +117,7 @@ describe('purging cleared audiences', () => {
     expect(await left(partnerId)).toEqual(['1\t600000', '1\t600000']);
   });
 
-  it('a generation is finished after the check an hour later', async () => {
+  it('a generation is finished only after another check an hour later', async () => {
     const { partnerId, audienceId } = await newCleared(5, 0);
     await endPause();
     await purge();

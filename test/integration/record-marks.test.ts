@@ -7,8 +7,8 @@ import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
 
-// Subscribers detect a change of a record by its mark. Two states of a record must therefore have different marks, and
-// each change must send a notification. The tests check both while real jobs run.
+// Subscribers detect a change to a record by its mark. Different states of a record must therefore have different
+// marks, and each change must send a notification. The tests check both while real jobs run.
 
 describe('record marks', () => {
   let service: Audiences;
@@ -63,7 +63,7 @@ describe('record marks', () => {
     };
 
   /**
-   * Reads the record until `isEnd` returns true. Returns an error for every two different records with the same mark.
+   * Reads the record until `isEnd` returns true. Returns an error for any two different records with the same mark.
    */
   async function watch(take: TakeSnapshot, isEnd: (snapshot: Snapshot) => boolean): Promise<string[]> {
     const recordOf = new Map<string, string>();
@@ -94,7 +94,7 @@ describe('record marks', () => {
     expect(mismatches).toEqual([[], [], [], []]);
   });
 
-  it('record marks differ after every append to and clear of an audience', async () => {
+  it('record marks change with every append and clear of an audience', async () => {
     const { audienceId } = await service.audiences.create('Winter', 'members/0.csv');
     let marks = 0;
     const isOver = { now: false };
@@ -114,7 +114,7 @@ describe('record marks', () => {
     expect(marks).toBeGreaterThan(5);
   });
 
-  it('record marks do not read the finished files of an audience', async () => {
+  it('record marks are computed without reading the finished files of an audience', async () => {
     const { audienceId: small } = await service.audiences.create('Small', 'members/0.csv');
     const { audienceId: large } = await service.audiences.create('Large', 'members/0.csv');
     await service.audiences.settled(small);

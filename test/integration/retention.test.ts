@@ -75,7 +75,7 @@ describe('retention', () => {
     return found.flat();
   };
 
-  it('removes imports and deletes with everything that belongs to them, and no other jobs', async () => {
+  it('removes expired imports and deletes with everything that belongs to them, and keeps other jobs', async () => {
     const attribute = await deps.attributes.create(partner.id, { name: 'sport', foreignKeys: ['s'] });
     const [expired, recent, canceled, open] = [
       await submitImport(),
@@ -108,7 +108,7 @@ describe('retention', () => {
     expect(await tablesOf(canceled)).toEqual([]);
   });
 
-  it('keeps a page of the list valid when the job at its end is removed', async () => {
+  it('keeps a list cursor valid when the job at the cursor is removed', async () => {
     const jobs = [];
     for (let number = 0; number < 6; number++) jobs.push(await submitImport());
     const newest = jobs.toReversed();
@@ -158,7 +158,7 @@ describe('retention', () => {
     expect(await files()).toBe(2);
   });
 
-  it('removes jobs with more files than one transaction removes', async () => {
+  it('removes jobs with more files than one transaction can remove', async () => {
     const jobs = [await submitImport(), await submitImport(), await submitImport()];
     for (const jobId of jobs) await end(jobId, 401, removedAtATime.files - 1);
     await sweep();

@@ -83,7 +83,7 @@ describe('inlet jobs retry', () => {
     expect(await refusal('cancel', gone)).toContain(`job_not_cancellable: Job ${gone} has already failed (status 3).`);
   });
 
-  it('rejects a job whose audience was cleared since', async () => {
+  it('rejects a job whose audience has since been cleared', async () => {
     const { audienceId } = await audiences.create('Cleared', 'members.csv');
     const jobId = await newestJob();
     await audiences.clear(audienceId);
@@ -120,7 +120,7 @@ describe('inlet jobs retry', () => {
     worker ??= await startWorker(stores.environment, 'retry-job');
     const { userToken } = await partner.createCustomer('Customer');
     const ofCustomer = audienceClient(server.url, partner.apiKey, userToken);
-    // A path under the prefix that starts with the name of the prefix.
+    // The path repeats the partner's prefix.
     const path = `${partner.prefix}${partner.prefix}members.csv`;
     const { audienceId } = await ofCustomer.create('Late', path);
     expect(await ofCustomer.settled(audienceId)).toMatchObject({ status: 3, file: [{ s3_path: path }] });

@@ -106,7 +106,7 @@ describe.each(places)('the rows of an import, staged in $place', ({ roomBytes })
     expect(await stagedLoads(stores)).toEqual([]);
   });
 
-  it('fail the file if they are missing each time', async () => {
+  it('fail the file if they are missing after every attempt', async () => {
     await prepare('merge', lines(devices));
     for (let attempt = 0; attempt < 4; attempt++) {
       await load();

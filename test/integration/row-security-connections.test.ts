@@ -39,7 +39,7 @@ describe('API connections', () => {
     await stores.drop();
   });
 
-  it('an API connection shows each caller only its own rows in any order of calls', async () => {
+  it('an API connection shows each caller only its own rows, regardless of the call order', async () => {
     const callers = Array.from({ length: 300 }, (_, index) => [undefined, ...ids][(index * 7 + (index % 4)) % 3]);
     const seen = await Promise.all(callers.map((id) => (id === undefined ? visible() : as(id, () => visible()))));
     expect(seen).toEqual(callers.map((id) => (id === undefined ? [] : [id])));

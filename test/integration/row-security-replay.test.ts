@@ -115,7 +115,7 @@ describe('a statement of one partner, replayed for another', () => {
         const result = await replay(client, text, sent.values);
         tried += 1;
         expect(showsOwner(result), text).toBe(false);
-        // Without the filter, the statement finds the partner's own row in `partner`.
+        // Without the filter, the statement finds the second partner's own row in `partner`.
         const own = /^(update|select) .*"partner"/.test(text) && text !== sent.text ? 1 : 0;
         expect(outcomeOf(result), text).toBe(isInsert(text) ? refused : own);
       }

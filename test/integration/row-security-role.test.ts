@@ -180,7 +180,7 @@ describe("the API's database role", () => {
     await requireRowSecurity(ownLogin, 'inlet_api');
   });
 
-  it("the API's database role must not see all rows; otherwise, the API does not start", async () => {
+  it('the API does not start if its database role can see all rows', async () => {
     const owner = new URL(stores.config.INLET_POSTGRES_URL.reveal()).username;
     await expect(requireRowSecurity(stores.config.INLET_POSTGRES_URL, owner)).rejects.toThrow(
       'sees the rows of all partners',
@@ -190,7 +190,7 @@ describe("the API's database role", () => {
     );
   });
 
-  it("the API's database role is not created by a user without the privilege, who gets a message", async () => {
+  it("a user without the privilege to create the API's database role gets a message", async () => {
     const client = new Client({ connectionString: ownLogin.reveal() });
     await client.connect();
     try {

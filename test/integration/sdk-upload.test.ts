@@ -184,7 +184,7 @@ describe('an upload with the SDK', () => {
     { what: 'is there, and the storage has forgotten the upload', completions: ['swallow', 'gone'], ok: true },
     { what: 'is not there', completions: ['unavailable', 'gone'], ok: false },
   ] as const)(
-    'reports the correct result if the completion got no response and the file $what',
+    'reports the correct result if the completion request gets no response and the file $what',
     async ({ completions, ok }) => {
       const prefix = `completions/${completions.join('-')}`;
       let count = 0;

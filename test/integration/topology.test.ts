@@ -52,7 +52,7 @@ describe('the recorded topology', () => {
     expect(await differencesWith(changes())).toMatch(expected);
   });
 
-  it('stops a worker that is configured with one shard of two, and lets a correct worker load the file', async () => {
+  it('stops a worker that is configured with one of two shards, and lets a correct worker load the file', async () => {
     const partner = await createPartner(stores.environment);
     const attribute = await partner.createAttribute('x');
     const api = await startApi(stores.environment, 'topology');
@@ -80,7 +80,7 @@ describe('the recorded topology', () => {
     expect(stored.reduce((sum, count) => sum + Number(count), 0)).toBe(1000);
   });
 
-  it('is checked by /health/ready, which still accepts requests', async () => {
+  it('is checked by /health/ready, which still returns 200', async () => {
     const api = await startApi(
       { ...stores.environment, INLET_CLICKHOUSE_URLS: urls().toReversed().join() },
       'topology',

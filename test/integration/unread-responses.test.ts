@@ -36,7 +36,7 @@ afterAll(async () => {
   await stores.drop();
 });
 
-it('keeps little memory for responses that are not read, and answers other partners', async () => {
+it('uses little memory for unread responses and still answers other partners', async () => {
   const { port } = new URL(api.url);
   const request = `GET /v2/firstparty/audience/${audienceId} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${partner.apiKey}\r\n\r\n`;
   const before = memoryOfProcess(api.child.pid ?? 0).now;

@@ -8,7 +8,7 @@ import { cpuOfEndedChildren } from '../support/cpu-time.ts';
 import { runInlet } from '../support/run-inlet.ts';
 
 // Runs `inlet check` on a typical marketplace file with 300 attributes and one or two keys per row. Measures CPU time
-// including startup, which does not depend on other load on the machine.
+// including startup, because CPU time does not depend on other load on the machine.
 
 const rows = 2_000_000;
 const minPerSecond = 500_000;

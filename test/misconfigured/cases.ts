@@ -19,9 +19,9 @@ export type Finding = {
 };
 
 export type Sites = {
-  /** A new partner of the installation that the cases share. */
+  /** A new partner in the installation that the cases share. */
   readonly shared: () => Promise<Site>;
-  /** A new partner of a new installation. */
+  /** A new partner in a new installation. */
   readonly own: () => Promise<Site>;
   /** A new installation without partners. */
   readonly empty: () => Promise<Installation>;
@@ -36,20 +36,20 @@ export type Case = {
 };
 
 export type Misconfiguration = {
-  /** Settings of the worker and of doctor. */
+  /** Settings for the worker and for doctor. */
   readonly settings?: Environment;
-  /** Settings of doctor, if they differ. */
+  /** Settings for doctor, if they differ. */
   readonly doctorSettings?: Environment;
   /** Undoes a change in a server or a file. */
   readonly undo?: () => Promise<unknown>;
 };
 
 export type Expectation = {
-  /** In the log of the process. */
+  /** Expected in the log of the process. */
   readonly reason: RegExp;
-  /** The line of doctor. Null if only the record names the problem, because the partner caused it. */
+  /** The expected line from doctor. Null if only the record names the problem, because the partner caused it. */
   readonly doctor: RegExp | null;
-  /** True if doctor names the difference but does not fail, because it is harmless. */
+  /** True if doctor names the difference without failing, because the difference is harmless. */
   readonly isHarmless?: boolean;
   readonly entry?: 'api' | 'worker';
   /** Matched devices, if the audience file is loaded before the import succeeds. */
@@ -58,12 +58,12 @@ export type Expectation = {
   readonly seconds?: number;
 };
 
-/** For a case in which no process has a reason to complain. */
+/** Matches nothing. For a case in which no process logs a problem. */
 export const never = /(?!)/;
 
 /**
- * The common form of a case: submit work, misconfigure the installation, run doctor, watch a worker, undo, and compare the numbers
- * after a correct worker has finished the work. Failed work is submitted again.
+ * The common form of a case: submit work, misconfigure the installation, run doctor, watch a worker, undo the change,
+ * and compare the numbers after a correct worker has finished the work. Failed work is submitted again.
  */
 export function misconfigured(
   change: (site: Site, sites: Sites) => Promise<Misconfiguration>,
@@ -107,7 +107,7 @@ function nameOf(
   return line ? line.text.slice(0, 200) : `not named: ${failed.join(' | ')}`;
 }
 
-/** Finds the line of doctor in a case that does not have the common form. */
+/** Finds doctor's line in a case that does not have the common form. */
 export async function doctorNames(environment: Environment, doctor: RegExp): Promise<string> {
   return nameOf({ doctor }, await doctorLines(environment), '');
 }

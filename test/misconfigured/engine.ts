@@ -4,7 +4,7 @@ import { withDatabase } from '../support/stores.ts';
 import { type Case, type Expectation, misconfigured, never } from './cases.ts';
 import type { Environment, Site } from './site.ts';
 
-// The shards have another schema, other users, or other limits than Inlet expects.
+// The shards have a different schema, users, or limits than Inlet expects.
 
 const stopped = (doctor: RegExp): Expectation => ({ reason: /topology mismatch: loads are stopped/, doctor });
 

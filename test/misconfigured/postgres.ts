@@ -6,9 +6,9 @@ import { type TestStores, withDatabase } from '../support/stores.ts';
 import { type Case, type Expectation, misconfigured, never } from './cases.ts';
 import type { Environment } from './site.ts';
 
-// PostgreSQL has another schema, other roles, another clock, or other contents than the processes expect.
+// PostgreSQL has a different schema, roles, clock, or contents than the processes expect.
 
-/** Runs a statement, and undoes it with another one. */
+/** Runs a statement. `undo` is the statement that reverts it. */
 const changed = (statement: string, undo: string, expected: Expectation): Case['run'] =>
   misconfigured(async ({ stores }) => {
     await run(stores, statement);

@@ -4,7 +4,7 @@ import { type TestStores, withServer } from '../support/stores.ts';
 import { type Case, type Finding, doctorNames } from './cases.ts';
 import { type Site, auditOf, findWrongNumbers, observe } from './site.ts';
 
-// One of the stores has lost what the other one contains.
+// One store has lost data that the other store still contains.
 
 /** Tables that a restore of a shard brings back. The identity of the shard is part of every backup. */
 const tables = [
@@ -58,7 +58,7 @@ const lost =
 
 const recentLoads = /^Recent loads: ClickHouse has no counts of load/;
 
-/** Copies the PostgreSQL database, or replaces it with the copy. Nothing can be connected meanwhile. */
+/** Copies the PostgreSQL database, or replaces it with the copy. Clients are disconnected meanwhile. */
 async function withoutConnections({ database }: TestStores, statements: readonly string[]): Promise<void> {
   await withServer(async (client) => {
     await client.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS false`);
@@ -86,7 +86,7 @@ export const restoredCases: readonly Case[] = [
         `DROP DATABASE ${database} WITH (FORCE)`,
         `ALTER DATABASE ${database}_old RENAME TO ${database}`,
       ]);
-      // The api accepts the requests again and assigns positions in the lane that ClickHouse already contains.
+      // The API accepts the requests again and assigns lane positions that ClickHouse already contains.
       const importId = await site.submit();
       const worker = site.launch(site.environment);
       const outcome = await observe(site, worker, importId, { reason: /PostgreSQL has assigned load IDs[^"]{0,100}/ });

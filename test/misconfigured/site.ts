@@ -11,8 +11,8 @@ import { type ServiceProcess, startApi, startProcess, startWorker, stopProcess }
 import { attributesOf } from '../support/shard-tables.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 
-// A partner that has loaded an import and an audience. A case misconfigures the installation, submits a second import and a second
-// audience file, and compares the result with the numbers in `findWrongNumbers`.
+// A partner that has loaded an import and an audience. A case misconfigures the installation, submits a second import
+// and a second audience file, and compares the result with the numbers in `findWrongNumbers`.
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -89,7 +89,7 @@ export async function newSite(installation: Installation): Promise<Site> {
   const partner = await createPartner(environment);
   const attributeId = await partner.createAttribute('sport', 'sport');
   const [api, audiences] = [apiClient(url, partner.apiKey), audienceClient(url, partner.apiKey)];
-  // No two partners have the same devices, because a device that another partner has imported is matched.
+  // Each partner has its own devices, because a device that another partner has imported counts as matched.
   serial += 1;
   const base = serial * 1000;
   const secondFile = lines(base + 151, base + 350, 'sport');
@@ -120,7 +120,7 @@ export async function newSite(installation: Installation): Promise<Site> {
   };
 }
 
-/** Waits until the second import and the audience have ended, and returns everything that differs from the expectation. */
+/** Waits until the second import and the audience have ended, and returns the differences from the expected numbers. */
 export async function findWrongNumbers(site: Site, importId: number, matched = 250): Promise<string[]> {
   const { status, total_rows, unique_devices } = await site.api.waitForEnd(importId, 60);
   const audience = await site.audiences.settled(site.audienceId, 60);
@@ -176,8 +176,8 @@ export type Outcome =
 const settleMs = 4_000;
 
 /**
- * Watches a process of a misconfigured installation and the second import until the outcome is certain. A job waits if it is
- * open a few seconds after the process has logged the reason.
+ * Watches a process of a misconfigured installation and the second import until the outcome is certain. A job counts as
+ * waiting if it is still open a few seconds after the process has logged the reason.
  */
 export async function observe(
   site: Site,

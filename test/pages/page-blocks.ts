@@ -99,7 +99,7 @@ export function blockFaults(
   }
 }
 
-/** Reports the first line that the page does not run or runs in another order. */
+/** Reports the first line that the page does not run or runs in a different order. */
 function linesMissing(text: string, page: string): string | null {
   const run = blocksOf(page)
     .filter(({ mark }) => mark.is !== 'not run')

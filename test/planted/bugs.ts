@@ -7,7 +7,10 @@ export type Bug = {
   readonly changes: readonly (readonly [from: string, to: string])[];
   /** A worker is suspended at this point until another worker has done its work. By default, no worker is suspended. */
   readonly stopAt?: string;
-  /** The next worker is suspended at this point until the first one has resumed. By default, it finishes first. */
+  /**
+   * The next worker is suspended at this point until the first one has resumed. By default, the next worker finishes
+   * before the first one resumes.
+   */
   readonly stopNextAt?: string;
   /** The first request, during which the worker is suspended. */
   readonly first?: 'import';

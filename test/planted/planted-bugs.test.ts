@@ -109,7 +109,7 @@ const inLongRun = inject('campaign') === 'long';
 const planted = inLongRun ? bugs : bugs.filter(({ inGate }) => inGate);
 
 describe('the auditor', () => {
-  // In the gate, the chaos campaign shows the same.
+  // In the gate, the chaos campaign covers this.
   it.runIf(inLongRun)('reports nothing without a bug', async () => {
     expect(await findingsWith(null)).toEqual([]);
   });

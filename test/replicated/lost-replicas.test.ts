@@ -41,7 +41,7 @@ describe.each([
 ])('a load in %s', (_place, stagingTableBytes) => {
   let servers: ReplicatedServers;
   const database = 'lost_replicas';
-  /** Each test has its own partner and job with this number. */
+  /** The ID of the current test's partner and job. */
   let number = 0;
   let lastLoadId = 0;
   const connected: Engine[] = [];
@@ -81,7 +81,7 @@ describe.each([
       (await selectOn(replica, `SELECT toString(count()) FROM ${table} FINAL WHERE ${condition}`, database))[0],
     );
   };
-  /** The number of rows on the first and on the second replicas. */
+  /** The number of rows on all first replicas and on all second replicas. */
   const rowsPerReplica = async (table?: string): Promise<number[]> => {
     const rows = await Promise.all(
       [0, 1]
@@ -90,7 +90,7 @@ describe.each([
     );
     return [0, 1].map((replica) => sum(rows.map((ofShard) => ofShard[replica] ?? 0)));
   };
-  /** Repeats what the lane would repeat. */
+  /** Retries, as the lane would. */
   const untilItSucceeds = async <T>(run: () => Promise<T>): Promise<T> => {
     let result: { readonly value: T } | undefined;
     await waitUntil(
@@ -156,7 +156,7 @@ describe.each([
     expect(await rowsPerReplica()).toEqual([devices.length, devices.length]);
   });
 
-  it('is published without the replica if one copy is enough', async () => {
+  it('is published while a replica is down if one copy is enough', async () => {
     const worker = newProcess(1);
     await killReplica(replicasOf(servers, 0)[1]);
     await killReplica(replicasOf(servers, 1)[0]);
@@ -185,7 +185,7 @@ describe.each([
     expect(left).toEqual([0, staged[1]]);
   });
 
-  it('uses the keys of the job on a server that was down when they were written', async () => {
+  it("uses the job's keys on a server that was down when the keys were written", async () => {
     await killReplica(replicasOf(servers, 0)[0]);
     const jobId = 1000 + number;
     const writer = newProcess();
@@ -216,7 +216,7 @@ describe.each([
     );
     await worker.audiences.publish(load, [load.loadId]);
     await killReplica(replicasOf(servers, 0)[0]);
-    // The only replica of the first shard that is left lacks the rows, so there is no count instead of a wrong one.
+    // The remaining replica of the first shard lacks the rows, so counting fails instead of returning a wrong count.
     await expect(worker.audiences.countDevices({ ...audience, id: number }, devices.length)).rejects.toThrow(
       /replicas_behind/,
     );

@@ -51,7 +51,7 @@ describe('migrating replicated shards', () => {
   const pathsOf = (replica: Replica): Promise<string[]> =>
     select(replica, 'SELECT zookeeper_path FROM system.replicas WHERE database = currentDatabase() ORDER BY table');
 
-  it('creates the same tables on every replica and replicates those with published rows', async () => {
+  it('creates the same tables on every replica and replicates the tables with published rows', async () => {
     expect((await migrate()).length).toBeGreaterThan(5);
     const [first, second] = replicasOf(servers, 0);
     expect(await schemaOf(second)).toEqual(await schemaOf(first));
@@ -61,7 +61,7 @@ describe('migrating replicated shards', () => {
     expect(await migrate()).toEqual([]);
   });
 
-  it('continues with the same path if it was interrupted after the first table', async () => {
+  it('continues with the same ZooKeeper path if it was interrupted after the first table', async () => {
     const [first, second] = replicasOf(servers, 0);
     const [migration] = await readMigrationFiles(migrationFolder('clickhouse'));
     const path = { shardPath: `/inlet/${database}`, replicaName: 'first' };
@@ -74,7 +74,7 @@ describe('migrating replicated shards', () => {
     expect(await pathsOf(second)).toEqual(expected);
   });
 
-  it('gives a replica that is added later the current tables and their rows', async () => {
+  it('copies the current tables and their rows to a replica that is added later', async () => {
     const [first, second] = replicasOf(servers, 0);
     await migrate([[first, second]]);
     await commandOn(first, 'INSERT INTO known_devices_local SELECT generateUUIDv4() FROM numbers(100)', database);
@@ -109,14 +109,14 @@ describe('migrating replicated shards', () => {
     expect(await schemaOf(rebuilt)).toEqual(await schemaOf(replicasOf(servers, 0)[0]));
   });
 
-  it('refuses replicas of different shards', async () => {
+  it('rejects a list with replicas of different shards', async () => {
     await migrate();
     await expect(migrate([[replicasOf(servers, 0)[0], replicasOf(servers, 1)[0]]])).rejects.toThrow(
       'tables of different shards',
     );
   });
 
-  describe('of a shard that had no replicas', () => {
+  describe('for a shard that had no replicas', () => {
     const rows = 1000;
     /** Creates plain tables with rows on the first server. */
     const createPlainShard = async (): Promise<[Replica, Replica]> => {
@@ -139,12 +139,12 @@ describe('migrating replicated shards', () => {
       );
     };
 
-    it('asks for an explicit command', async () => {
+    it('requires an explicit command', async () => {
       const [first, second] = await createPlainShard();
       await expect(migrate([[first, second]])).rejects.toThrow('inlet topology change --confirm');
     });
 
-    it('keeps its rows and copies them to the new replica', async () => {
+    it('keeps the rows and copies them to the new replica', async () => {
       const [first, second] = await createPlainShard();
       await migrate([[second, first]], { replicatesTables: true });
       for (const replica of [first, second]) expect(await countOn(replica)).toEqual([String(rows), String(rows)]);

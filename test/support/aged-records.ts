@@ -17,9 +17,9 @@ export const busiestPartner = firstId + 1;
 const audiencesPerPartner = 20;
 
 /**
- * Fills a database with the records of finished jobs. A few partners have most of the jobs, most jobs have one file, and a few
- * have hundreds. Every third audience has one generation, and the others are cleared after every tenth job. Triggers and
- * foreign keys are disabled meanwhile, and secondary indexes are built afterwards.
+ * Fills a database with the records of finished jobs. A few partners have most of the jobs. Most jobs have one file,
+ * and a few have hundreds. Every third audience has one generation, and the others are cleared after every tenth job.
+ * Triggers and foreign keys are disabled during the inserts, and secondary indexes are built afterward.
  */
 export async function fillWithHistory(stores: TestStores, history: History): Promise<void> {
   await withDatabase(stores, async (client) => {
@@ -103,7 +103,7 @@ function statementsFor({ jobs, files, partners, days }: History): string[] {
   ];
 }
 
-/** Clears the audiences of the busiest partner and loads 20 files into each, so that they are the same for every history. */
+/** Clears the busiest partner's audiences and loads 20 files into each, so that they are the same in every history. */
 function recentAudiences(jobs: number): string[] {
   const jobId = `${firstId} + ${jobs} + (audience.id - ${firstId})`;
   const own = `partner_id = ${busiestPartner}`;
@@ -119,7 +119,7 @@ function recentAudiences(jobs: number): string[] {
      SELECT (SELECT max(id) FROM job_file) + row_number() OVER (), 1, ${jobId}, partner_id, 'aged-1/recent/' || n, 'recent/' || n, 'e', 1, 2,
        ${jobId}, audience.id, generation
      FROM audience, generate_series(1, 20) AS n WHERE ${own}`,
-    // Rows of the service follow the generated ones.
+    // IDs that the service assigns follow the generated IDs.
     ...['job', 'job_file', 'audience', 'partner'].map(
       (table) => `SELECT setval(pg_get_serial_sequence('${table}', 'id'), (SELECT max(id) FROM ${table}))`,
     ),

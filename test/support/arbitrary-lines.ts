@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import type { ColumnName, RowLayout } from '@inlet/row-rule/row-rule';
 import type { KeyLookup } from '@inlet/row-rule/validate-row';
 
-// Generates lines as partners might send them. Most are valid, some break each part of the row rule, and some are
+// Generates lines as partners might send them. Most are valid, some violate parts of the row rule, and some are
 // random bytes.
 
 export const maxLineBytes = 400;

@@ -33,7 +33,7 @@ export async function takeStep({ api, audiences }: Scope, files: ModelFiles, ste
   const audience = audiences[step.audience % audiences.length];
   if (!audience) return;
   if (step.do === 'append') {
-    // One after the other, because the status depends on which append is the last.
+    // Sequential, because the status depends on which append is last.
     for (const path of step.paths) {
       await api.append(audience.id, path);
       appendFiles(audience.model, files, path);

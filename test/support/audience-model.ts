@@ -13,7 +13,7 @@ export type ModelFile = {
 export type ModelFiles = ReadonlyMap<string, ModelFile>;
 
 type FailedEntry = {
-  /** For a path that matched no files: the number of appends that had matched files before. */
+  /** For a path that matched no files: the number of earlier appends that matched files. */
   readonly matchedBefore?: number;
   isDismissed: boolean;
 };

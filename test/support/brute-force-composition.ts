@@ -14,8 +14,8 @@ export type BruteCounts = {
 };
 
 /**
- * Computes the report only with hash tables and exact sets. Unlike the service, it depends on no order and merges no
- * sorted data.
+ * Computes the report with only hash tables and exact sets. Unlike the service, it neither relies on any order nor
+ * merges sorted data.
  */
 export async function countByBruteForce(stores: TestStores, audienceId: number): Promise<BruteCounts> {
   const audience = `SELECT DISTINCT device, event FROM audience_devices_local WHERE audience_id = ${audienceId} AND generation = 0`;

@@ -3,11 +3,11 @@ import { configSchema, type Config } from '../../src/entry/config.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { serviceEnvironment, type Topology } from '../../stack/service-environment.ts';
 
-/** Set by the project "replicated-suites", which runs the tests of two shards on shards with two replicas. */
+/** Set by the project "replicated-suites", which runs the two-shard tests on shards with two replicas each. */
 // oxlint-disable-next-line node/no-process-env -- set by the test runner
 const withReplicas = process.env['INLET_TEST_REPLICAS'] === '2';
 
-/** The topologies of a test that runs on several of them. They use the same servers, in different clusters. */
+/** The topologies for tests that run on several. They use the same servers in different clusters. */
 export const topologies: readonly Topology[] = withReplicas ? ['replicated'] : ['one', 'two'];
 
 export function actualTopology(topology: Topology): Topology {

@@ -1,12 +1,9 @@
 import { type IncomingMessage, createServer, request as httpRequest } from 'node:http';
 
-/**
- * `swallow` forwards the request and drops the response. `gone` responds like storage on which the upload does not
- * exist.
- */
+/** `swallow` forwards the request and drops the response. `gone` responds as if the upload did not exist. */
 export type ProxyFault = 'pass' | 'damage' | 'swallow' | 'unavailable' | 'gone';
 
-/** Forwards requests to a server. The test decides which requests are corrupted by one byte or not forwarded. */
+/** Forwards requests to a server. The test chooses a fault for each request. */
 export async function startFaultyProxy(
   target: string,
   decide: (request: IncomingMessage, count: number) => ProxyFault,

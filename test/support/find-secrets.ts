@@ -11,7 +11,7 @@ const anyJwt = /eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/;
 const keyPattern = /inlet_[a-z][a-z0-9]{0,15}_(?:key|user)_[0-9A-Za-z]{39}/g;
 
 /**
- * Searches every file in a folder for the recorded secrets and for unrecorded keys, which have a valid checksum.
+ * Searches every file in a folder for the recorded secrets and for unrecorded keys with a valid checksum.
  * Returns the locations, never the secrets.
  */
 export function findSecrets(directory: string, secrets: readonly string[]): { filesRead: number; places: string[] } {

@@ -11,7 +11,7 @@ export type MillionRows = {
 const rowCount = 1_000_000;
 const distinctDevices = 700_000;
 
-/** Generates rows of which one in a hundred is invalid in one of eight ways. Also returns which rows are invalid. */
+/** Generates rows. One in a hundred is invalid, in one of eight ways. Also returns which rows are invalid. */
 export function makeMillionRows(key: string): MillionRows {
   const badRows: readonly [RejectReason, (id: string) => string | Buffer][] = [
     ['invalid_id', (id) => `${id.slice(0, -1)},${key}`],
@@ -33,7 +33,7 @@ export function makeMillionRows(key: string): MillionRows {
       lines.push(`${id},${key}\n`);
       continue;
     }
-    // A line over the limit has 100 kB, so the file contains only a few.
+    // A line over the limit is 100 kB long, so the file contains only a few.
     const way = row % 200_000 === 0 ? 7 : (row / 100) % 7;
     const [reason, make] = badRows[way] ?? badRows[0] ?? [];
     if (reason === undefined || make === undefined) throw new Error('no kind of invalid row');

@@ -13,10 +13,7 @@ export type TestIssuer = {
   /** API settings that accept the provider's tokens. */
   readonly settings: Readonly<Record<string, string>>;
   readonly key: () => SigningKey;
-  /**
-   * Requests a JWT access token from the token endpoint with the grant client_credentials. The claims contain the
-   * names.
-   */
+  /** Requests a JWT access token with the client_credentials grant. The claims contain the two names. */
   readonly token: (partner: string, customer: string) => Promise<string>;
   /** Replaces the published keys and signs with the first one. */
   readonly useKeys: (...keys: readonly [SigningKey, ...SigningKey[]]) => void;

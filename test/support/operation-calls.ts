@@ -1,11 +1,11 @@
 import { audienceRoutes, partnerRoutes } from '../../src/adapters/http/routes.ts';
 
-/** The resource that a call refers to. It exists and can belong to another partner. */
+/** The existing resources that calls refer to. They can belong to another partner. */
 export type Target = {
   readonly importLogId: number;
   readonly attributeId: number;
   readonly audienceId: number;
-  /** An audience of the same owner without devices. */
+  /** An audience without devices that has the same owner. */
   readonly otherAudienceId: number;
   readonly segmentId: number;
   readonly fileId: number;
@@ -41,8 +41,8 @@ function bodiesOf({ attributeId, audienceId, otherAudienceId }: Target): Readonl
 }
 
 /**
- * Returns one call to each operation, all aimed at the target's records. Read operations come first. Streams are excluded, because they do
- * not end and read the record with the same statement as GET.
+ * Returns one call to each operation, all aimed at the target's records. Read operations come first. Streams are
+ * excluded, because they never end and use the same statement as GET to read the record.
  */
 export function callsAt(target: Target): Call[] {
   const ids: Readonly<Record<string, number>> = {

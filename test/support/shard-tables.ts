@@ -1,7 +1,7 @@
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { TestStores } from './stores.ts';
 
-/** The client's log is off, because the client throws every error. */
+/** Logging is off, because the client throws every error. */
 const log = { level: ClickHouseLogLevel.OFF };
 
 /** Reads the local tables of every shard. Returns one line of text per result row. */

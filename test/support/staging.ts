@@ -4,7 +4,7 @@ import { requireLayout } from '../../src/domain/source-file.ts';
 import { versionsOfJob } from '../../src/domain/job.ts';
 import type { Load, StreamedFile, WholeFile } from '../../src/ports/load-stage.ts';
 
-// Builds the input that the worker sends to ClickHouse from text.
+// Builds from text the input that the worker sends to ClickHouse.
 
 export function attributeLoad(
   loadId: number,

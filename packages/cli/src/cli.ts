@@ -55,7 +55,7 @@ export function createProgram(addMore?: (program: Command) => void): Command {
   return program;
 }
 
-/** Runs the command line and sets the exit code. `explain` describes errors of the commands that `addMore` added. */
+/** Runs the command line and sets the exit code. `explain` describes errors from the commands that `addMore` added. */
 export async function run(program: Command, explain?: (error: unknown) => string): Promise<void> {
   process.stdout.on('error', exitOnClosedPipe);
   try {

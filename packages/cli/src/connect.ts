@@ -6,7 +6,7 @@ import { wrongUse } from './failures/cli-failure.ts';
 import { chooseProfile } from './profile/choose-profile.ts';
 import { type Profile, readProfiles, settingsPath } from './profile/profiles-file.ts';
 
-/** Reads the login that `--profile`, the environment, and the profiles file select. */
+/** Reads the login selected by `--profile`, the environment, and the profiles file. */
 export async function readProfile({ profile }: LoginOptions): Promise<Profile> {
   const environment = readEnvironment();
   return chooseProfile(() => readProfiles(settingsPath(environment)), profile, environment);

@@ -6,8 +6,8 @@ const maxLength = 256;
 
 /**
  * A set of short byte strings. A query passes positions in a buffer, because creating a string for each query would
- * take longer than the rest of the validation of a line. The caller computes the hash while it scans the bytes. When
- * the set is full, it is cleared.
+ * take longer than the rest of the line's validation. The caller computes the hash while it scans the bytes. When the
+ * set is full, it is cleared.
  */
 export class ByteSet {
   readonly #hashes = new Int32Array(slots);

@@ -48,7 +48,7 @@ describe('faultOfRows', () => {
   });
 });
 
-describe('IDs of zeros', () => {
+describe('all-zero IDs', () => {
   const counts: LoadCounts = {
     accepted: 0,
     rejects: [
@@ -58,19 +58,19 @@ describe('IDs of zeros', () => {
   };
   const zeroIdsOnly = { accepted: 0, rejects: counts.rejects.slice(0, 1) };
 
-  it('never fail an audience file', () => {
+  it('never cause an audience file to fail', () => {
     expect(faultOfRows(rowsOf(zeroIdsOnly, true), 0)).toBeNull();
     expect(faultOfRows(rowsOf({ ...zeroIdsOnly, accepted: 1 }, true), 0)).toBeNull();
   });
 
-  it('do not hide other rejected rows of an audience file', () => {
+  it('do not hide other rejected rows in an audience file', () => {
     expect(faultOfRows(rowsOf({ ...counts, accepted: 4 }, true), 0)).toMatchObject({
       code: 'bad_rows',
       detail: '1 of 10 rows was rejected; the limit for your account is 0.',
     });
   });
 
-  it('are rejected rows of an import like any others', () => {
+  it('count as rejected rows in an import', () => {
     expect(faultOfRows(rowsOf(zeroIdsOnly, false), 1)).toMatchObject({ code: 'no_good_row' });
   });
 });
@@ -208,7 +208,7 @@ describe('layout detection', () => {
     expect(codeOf(Buffer.from(head))).toBe('wrong_shape');
   });
 
-  it.each(['utf16le', 'utf-16be'])('rejects a file in %s by its byte-order mark', (encoding) => {
+  it.each(['utf16le', 'utf-16be'])('rejects a file with a %s byte-order mark', (encoding) => {
     const text = Buffer.from(`\uFEFF${id},sport\n`, 'utf16le');
     const head = encoding === 'utf16le' ? text : text.swap16();
     expect(codeOf(head)).toBe('wrong_encoding');

@@ -75,7 +75,7 @@ export function rejectedRows({ rejects }: LoadCounts): number {
 /** `optOuts` are rejected rows that do not count against the file. `rejected` does not include them. */
 type Rows = { readonly accepted: number; readonly rejected: number; readonly optOuts: number };
 
-/** Decision 16: an ID of zeros means that the user has opted out of tracking. It never fails an audience file. */
+/** Decision 16: an all-zero ID means that the user has opted out of tracking. It never fails an audience file. */
 export function rowsOf(counts: LoadCounts, isAudience: boolean): Rows {
   const zeroIds = counts.rejects.find(({ reason }) => reason === 'zero_id')?.rows ?? 0;
   const optOuts = isAudience ? zeroIds : 0;
@@ -97,7 +97,7 @@ export function faultOfRows({ accepted, rejected, optOuts }: Rows, badRowShare: 
   return { code: 'bad_rows', detail };
 }
 
-/** Common names for the ID column. A first line whose first field is one of these is a header. */
+/** Common names for the ID column. The first line is a header if its first field is one of these. */
 const headerNames = new Set([
   'id',
   'device_id',
@@ -192,8 +192,8 @@ function isHeader(line: string, shape: Shape, head: Uint8Array): boolean {
 }
 
 /**
- * A column name contains a letter that is not a hexadecimal digit. A malformed ID, for example a hash, usually contains
- * none. The negative lookaheads exclude values that are common in malformed rows.
+ * A column name contains a letter that is not a hexadecimal digit. A malformed ID, for example a hash, usually does
+ * not. The negative lookaheads exclude values that are common in malformed rows.
  */
 const isName = /^(?!.*@)(?![^-]{8}-)(?!(?:null|none|unknown|undefined)$).*[g-z]/i;
 const isId = new RegExp(advertisingIdPattern);

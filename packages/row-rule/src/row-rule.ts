@@ -23,9 +23,9 @@ export const marketplaceShapes: readonly Columns[] = [twoColumns, fiveColumns];
 export const audienceShapes: readonly Columns[] = [memberColumns];
 
 /**
- * Patterns for lines with quotes, following RFC 4180 within one line. A field is either fully quoted, with optional spaces
- * around the quotes, or contains no quote. A line without quotes is split at the delimiter, which is much cheaper. The tab
- * is written as a regular expression escape, so that SQL quoting does not change it.
+ * Patterns for lines with quotes, following RFC 4180 within one line. A field is either fully quoted, with optional
+ * spaces around the quotes, or contains no quotes. A line without quotes is split at the delimiter, which is much
+ * cheaper. The tab is written as a regular expression escape, so that SQL quoting does not change it.
  */
 export function quotedFieldPatterns(delimiter: Delimiter): { readonly line: string; readonly field: string } {
   const sign = delimiter === '\t' ? '\\t' : delimiter;
@@ -34,8 +34,8 @@ export function quotedFieldPatterns(delimiter: Delimiter): { readonly line: stri
 }
 
 /**
- * Decision 15: spaces around a field are not part of it. Spaces inside quotes are. A regular expression would take quadratic
- * time for a long run of spaces.
+ * Decision 15: spaces around a field are not part of the field, but spaces inside quotes are. A regular expression
+ * would take quadratic time for a long run of spaces.
  */
 export function trimSpaces(text: string): string {
   let [start, end] = [0, text.length];
@@ -44,7 +44,7 @@ export function trimSpaces(text: string): string {
   return text.slice(start, end);
 }
 
-/** Returns the trimmed fields of a line, or no fields if its quotes are not balanced. */
+/** Returns the trimmed fields of a line, or an empty list if its quotes are unbalanced. */
 export function splitLine(text: string, delimiter: Delimiter): readonly string[] {
   if (!text.includes('"')) return text.split(delimiter).map(trimSpaces);
   const patterns = quotedFieldPatterns(delimiter);
@@ -131,7 +131,7 @@ const hex = '[0-9a-fA-F]';
 /** Decision 10: the UUID version is not checked, because some platforms use v5. */
 export const advertisingIdPattern = `^${hex}{8}(-${hex}{4}){3}-${hex}{12}$`;
 
-/** Platforms report an ID of zeros for users who limit ad tracking. */
+/** Platforms report an all-zero ID for users who limit ad tracking. */
 export const zeroIdPattern = '^0{8}(-0{4}){3}-0{12}$';
 
 /** MD5, SHA-1, and SHA-256 in hexadecimal. */
@@ -144,13 +144,13 @@ export const hashedIdPattern = `^(${hex}{32}|${hex}{40}|${hex}{64})$`;
 // eslint-disable-next-line no-control-regex -- matches control characters on purpose
 const foreignKey = /^(?! )[^|\u0000-\u001f\u007f]{1,200}(?<! )$/u;
 
-/** Attribute IDs are matched exactly, so `01` is not accepted for 1. */
+/** Attribute IDs are matched exactly, so `01` does not match 1. */
 const attributeId = /^[1-9][0-9]{0,15}$/;
 
 /**
- * Maps keys in the form in which they occur in files, where they are trimmed. Older keys can have leading or trailing
- * spaces, which are now rejected. Such a key is found by its trimmed form, unless that form is a key itself. If several
- * such keys have the same trimmed form, the first one is used.
+ * Maps keys as they occur in files, where they are trimmed. Older keys can have leading or trailing spaces, which are
+ * now rejected. Such a key is found by its trimmed form, unless that form is itself a key. If several such keys have
+ * the same trimmed form, the first one is used.
  */
 export function keysInFiles<T>(keys: readonly (readonly [key: string, value: T])[]): Map<string, T> {
   const found = new Map(keys.filter(([key]) => trimSpaces(key) === key));

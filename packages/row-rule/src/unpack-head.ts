@@ -8,8 +8,8 @@ const gunzipPart = promisify(gunzip);
 const packedHeadBytes = 16_384;
 
 /**
- * Decompresses the head of a file. Returns an empty head for corrupt data. Reading the whole file then reports the
- * error.
+ * Decompresses the head of a file. Returns an empty head for corrupt data, because the error is reported when the whole
+ * file is read.
  */
 export async function unpackHead(bytes: Uint8Array): Promise<Uint8Array> {
   try {

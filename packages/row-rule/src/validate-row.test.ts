@@ -61,7 +61,7 @@ const good: readonly Case[] = [
   { line: `${id},sport`.padEnd(maxLineBytes, ' '), status: accepted(11) },
   { line: `\uFEFF${id},sport`, row: 1, status: accepted(11) },
   { line: `\uFEFF"${id}",sport`, row: 1, status: accepted(11) },
-  // ID and comma have 37 bytes and the keys have 83 bytes, which is exactly the line size limit.
+  // The ID and comma take 37 bytes and the keys take 83 bytes. The sum is exactly the line size limit.
   {
     line: `${id},${Array.from({ length: 14 }, () => 'sport').join('|')}`,
     status: accepted(11),
@@ -119,7 +119,7 @@ const member = (event: string): RowStatus => ({
   outcome: 'accepted',
   row: { device: id, idType: 0, country: '', operation: 0, attributeIds: [], event },
 });
-/** The limit counts characters, not bytes or UTF-16 units. Each of these characters has four bytes and two units. */
+/** The limit counts characters, not bytes or UTF-16 units. Each of these characters takes four bytes and two units. */
 const smiles = (count: number): string => '🙂'.repeat(count);
 
 const memberRows: readonly Case[] = [

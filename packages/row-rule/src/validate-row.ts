@@ -13,7 +13,7 @@ import {
 } from './row-rule.ts';
 import { decodeUtf8 } from './text.ts';
 
-/** The values of a valid row. If the layout does not have a column, its value is 0 or empty. */
+/** The values of a valid row. The value of a column that is not in the layout is 0 or empty. */
 type ValidRow = {
   readonly device: string;
   readonly idType: number;
@@ -28,7 +28,7 @@ export type RowStatus =
   | { readonly outcome: 'rejected'; readonly reason: RejectReason }
   | { readonly outcome: 'accepted'; readonly row: ValidRow };
 
-/** The partner's keys and the attributes that they refer to. Keys of retired attributes are not among them. */
+/** The partner's keys and the attributes that they refer to. Does not include keys of retired attributes. */
 export type KeyLookup = Pick<ReadonlyMap<string, number>, 'has' | 'get'> & {
   readonly isRetired?: (key: string) => boolean;
 };

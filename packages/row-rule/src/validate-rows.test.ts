@@ -34,8 +34,8 @@ function inChunks(content: Buffer, chunkSizes: readonly number[], context: LineC
 }
 
 /**
- * Returns every line, followed by lines that combine the ID of one line with the rest of another. In those, known parts
- * occur in new lines.
+ * Returns every line, followed by lines that combine the ID of one line with the rest of another. The combined
+ * lines contain known parts in new combinations.
  */
 function crossed(lines: readonly Buffer[], steps: readonly number[]): Buffer[] {
   const others = steps.flatMap((step) =>

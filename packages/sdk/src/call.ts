@@ -5,7 +5,7 @@ export type CallOptions = {
   readonly signal?: AbortSignal | undefined;
   /** Timeout of each attempt. Default: 30 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** User token for this call, instead of the client's user token. Used only by operations about audiences and limits. */
+  /** User token for this call, instead of the client's user token. Used only by operations on audiences and limits. */
   readonly userToken?: string | undefined;
 };
 
@@ -32,7 +32,7 @@ export type Call = {
 
 export type CallApi = <T>(call: Call) => Promise<Answered<T>>;
 
-/** One event of a stream. `data` is the same record that GET returns. */
+/** One event in a stream. `data` is the same record that GET returns. */
 export type ServerEvent<T> = { readonly event: string; readonly id: string; readonly data: T };
 
 type FollowApi = <T>(call: Call) => AsyncGenerator<Result<ServerEvent<T>>, void, undefined>;

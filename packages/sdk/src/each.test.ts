@@ -40,7 +40,7 @@ describe('each', () => {
     expect(server.seen.map(({ path }) => path)).toEqual(['/v1/marketplace/import/7/errors?limit=1000']);
   });
 
-  it('requests no further page after the caller stops', async () => {
+  it('requests no more pages after the caller stops iterating', async () => {
     server = await startScriptedServer((response) => {
       sendJson(response, 200, [{ row: 1 }], { link: '</?cursor=1>; rel="next"' });
     });
@@ -60,7 +60,7 @@ describe('each', () => {
     expect(results).toEqual([true, true, false]);
   });
 
-  it('throws the problem if a request for a page fails', async () => {
+  it('yields the problem and ends if a request for a page fails', async () => {
     server = await startScriptedServer((response, _request, count) => {
       if (count === 1) sendJson(response, 200, [{ row: 1 }], { link: '</?cursor=1>; rel="next"' });
       else sendProblem(response, 404, 'not_found');

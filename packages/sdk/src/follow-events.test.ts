@@ -60,7 +60,7 @@ describe('followEvents', () => {
     expect(server.seen.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'a', 'a']);
   });
 
-  it('ends without events if the record is already final', async () => {
+  it('ends if there are no more events after a reconnect', async () => {
     server = await startScriptedServer((response, _request, count) => {
       if (count === 1) begin(response).end(progress('a', 1));
       else response.writeHead(204).end();

@@ -43,7 +43,7 @@ function readBlock(block: string): RawEvent | null {
   return { id: last('id'), event: last('event') || 'message', data: data.join('\n') };
 }
 
-/** The last event of a job. The API then ends the stream. */
+/** The last event of a job, after which the API ends the stream. */
 const lastEvent = 'done';
 
 const reconnectMs = 1_000;
@@ -74,7 +74,7 @@ export async function* followEvents<T>(
       const { url, method } = made.value;
       const until = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
       const response = await fetch(url, { method, headers: made.value.headers, redirect: 'manual', signal: until });
-      // The record is final and was already received, so no more events follow.
+      // The job has ended and its last record was already received, so no more events follow.
       if (response.status === 204) return;
       if (response.status === 200 && response.body) {
         const onBytes = (): void => {

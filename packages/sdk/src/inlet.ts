@@ -48,8 +48,8 @@ export type ImportJob = { readonly import_log_id: number };
 export type AudienceJob = { readonly audience_id: number };
 
 /**
- * Client for the Inlet API. Every operation is a method. Only the constructor throws, if the settings are invalid. All
- * other errors are in the result.
+ * Client for the Inlet API. Every operation is a method. The constructor throws if the settings are invalid. All other
+ * errors are returned in the result.
  */
 export class Inlet extends Operations {
   readonly #callApi: CallApi;
@@ -69,7 +69,7 @@ export class Inlet extends Operations {
     this.#storage = storage === undefined ? null : readStorage(storage, allowHttp);
   }
 
-  /** Waits for completion, which is status 2 (done) or 3 (failed). In both cases, the result is `ok`. */
+  /** Waits until the status is 2 (done) or 3 (failed). In both cases, the result is `ok`. */
   waitFor(job: ImportJob, options?: WaitOptions<ImportLog>): Promise<Result<ImportLog>>;
   waitFor(job: AudienceJob, options?: WaitOptions<AudienceDetails>): Promise<Result<AudienceDetails>>;
   waitFor(
@@ -84,7 +84,7 @@ export class Inlet extends Operations {
     return waitForCompletion<AudienceDetails>(this.#callApi, { path, auth: 'key and user token' }, options);
   }
 
-  /** Yields the rejected rows and failed files of a job, over all pages. */
+  /** Yields the rejected rows and failed files of a job, across all pages. */
   rejects(job: ImportJob | AudienceJob, options: CallOptions = {}): AsyncGenerator<Result<LoadError>, void, undefined> {
     const limit = 1000;
     return 'import_log_id' in job
@@ -92,7 +92,7 @@ export class Inlet extends Operations {
       : each(({ query }) => this.listAudienceErrors(job.audience_id, { ...options, query: { limit, ...query } }));
   }
 
-  /** Uploads files to the partner's prefix in the shared bucket. Import them with the `prefix` of the result. */
+  /** Uploads files to the partner's prefix in the shared bucket. To import them, use the `prefix` in the result. */
   upload(files: readonly UploadFile[], options: UploadOptions = {}): Promise<Result<Uploaded>> {
     return uploadFiles(this.#storage, files, options);
   }

@@ -49,7 +49,7 @@ function argumentsOf({ pathParameters, queryParameters, bodyType }: MethodDescri
   ];
 }
 
-/** Returns the promise, or the first entry of a stream. */
+/** Awaits the promise, or the first entry of a stream. */
 async function finish(result: unknown): Promise<void> {
   if (typeof result === 'object' && result !== null && Symbol.asyncIterator in result && 'next' in result) {
     if (typeof result.next === 'function') await Reflect.apply(result.next, result, []);

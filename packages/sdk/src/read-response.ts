@@ -17,7 +17,7 @@ export function readNext(header: string | null): Readonly<Record<string, string>
 
 /**
  * Returns the value of a response, typed as in the contract. The value is not validated, because the API's own tests do
- * that. Fields or values added by a later version must not break an older client.
+ * that and because fields or values added by a later version must not break an older client.
  */
 export function readResponse<T>(
   response: HttpResponse,

@@ -34,7 +34,7 @@ export type ApiProblem = {
   readonly attempts: number;
 };
 
-/** An error on the client, the network, or the storage. */
+/** An error from the client, the network, or the storage. */
 export type LocalProblem = {
   readonly from: 'sdk';
   readonly code: LocalCode;
@@ -45,7 +45,7 @@ export type LocalProblem = {
   readonly storage?: StorageAnswer;
 };
 
-/** An error response of the object storage. */
+/** An error response from the object storage. */
 export type StorageAnswer = {
   readonly status: number;
   /** S3 error code, for example `AccessDenied`. Empty if there is none. */
@@ -67,7 +67,7 @@ export type LocalCode =
   | 'unreadable_answer'
   /** An argument is not valid. */
   | 'invalid_argument'
-  /** A file to upload cannot be read, or changed while it was read. */
+  /** A file to upload cannot be read, or it changed while it was being read. */
   | 'unreadable_file'
   /** The `resumeFolder` of an upload cannot be written. */
   | 'unwritable_folder'

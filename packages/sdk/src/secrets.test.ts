@@ -12,7 +12,7 @@ const settings: InletSettings = {
   retry: { attempts: 1 },
 };
 
-/** All representations of a value that a program could print. */
+/** Every text that a program could print for a value. */
 function everyTextOf(value: unknown): string {
   return [
     inspect(value, { showHidden: true, depth: 10, getters: true }),

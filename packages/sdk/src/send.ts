@@ -63,7 +63,7 @@ function piecesOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> {
   return new ReadableStream({ pull }, { highWaterMark: 0 });
 }
 
-/** Reports `AbortSignal.timeout` as a timeout and other signals as aborted. */
+/** Reports `AbortSignal.timeout` as a timeout and any other signal as an abort. */
 export function abortedBy(signal: AbortSignal, attempts = 1): ReturnType<typeof fail> {
   const isTimeout = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
   return isTimeout
@@ -71,7 +71,7 @@ export function abortedBy(signal: AbortSignal, attempts = 1): ReturnType<typeof 
     : fail('aborted', 'The signal aborted the call.', attempts);
 }
 
-/** `fetch failed` is not informative, so this uses the cause. */
+/** Describes the cause of an error, because `fetch failed` is not informative. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? error.cause : error;
@@ -97,8 +97,8 @@ export const defaultRetry: RetrySettings = {
 };
 
 /**
- * Returns the delay after an attempt. Attempts are counted from 1. Null means that the client gives up. Uses
- * exponential backoff with full jitter, so that clients that failed together do not retry together. If the response has
+ * Returns the delay after an attempt, or null if the client gives up. The first attempt is number 1. Uses exponential
+ * backoff with full jitter, so that clients that failed together do not retry together. If the response has
  * `Retry-After`, jitter is added to that time.
  */
 export function delayAfter(

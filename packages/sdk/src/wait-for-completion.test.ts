@@ -60,7 +60,7 @@ describe('waitFor without long polling', () => {
       sendJson(response, 200, { status: 0 });
     });
     expect(await inlet().waitFor(job, { timeoutMs: 2500 })).toMatchObject({ problem: { code: 'timed_out' } });
-    // The delay before the second request is at least 125 ms. Each further delay is 1.5 times as long.
+    // The delay before the second request is at least 125 ms. Each later delay is 1.5 times the previous one.
     expect(times.length).toBeGreaterThan(2);
     expect(times.length).toBeLessThan(8);
   });

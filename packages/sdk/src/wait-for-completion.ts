@@ -9,7 +9,7 @@ export type WaitOptions<T> = Pick<CallOptions, 'signal' | 'userToken'> & {
   readonly timeoutMs?: number | undefined;
 };
 
-/** The last record, to detect changes. */
+/** The last record, used to detect changes. */
 type Seen = { readonly text: string; readonly etag: string | null };
 
 type Job = { readonly status: 0 | 1 | 2 | 3 };
@@ -24,8 +24,8 @@ const minPollIntervalMs = 1_000;
 const polling = { firstMs: 250, factor: 1.5, longestMs: 5_000 } as const;
 
 /**
- * Polls a record until its status is final. Uses long polling (`Prefer: wait` with `If-None-Match`), or polling with
- * backoff if the server does not support long polling.
+ * Polls a record until its status is 2 (done) or 3 (failed). Uses long polling (`Prefer: wait` with `If-None-Match`),
+ * or polling with backoff if the server does not support long polling.
  */
 export async function waitForCompletion<T extends Job>(
   callApi: CallApi,

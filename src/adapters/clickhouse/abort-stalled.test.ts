@@ -12,7 +12,7 @@ const addressSchema = z.object({ port: portSchema });
 const times = { pingEveryMs: 50, pingTimeoutMs: 200 };
 
 /**
- * The server runs in its own thread, so that it responds while the test thread is blocked. It answers pings but no
+ * The server runs in its own thread, so that it responds while the test thread is blocked. It answers pings but not
  * statements.
  */
 const answering = `

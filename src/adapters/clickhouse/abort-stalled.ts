@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 
 /** Interval and timeout of the pings that are sent while statements run. */
 const defaultTimes = { pingEveryMs: 5_000, pingTimeoutMs: 10_000 };
-/** Number of consecutive missed pings after which the server is considered stalled instead of busy. */
+/** Number of consecutive missed pings after which the server is considered stalled rather than busy. */
 const maxMissedPings = 2;
 
 const statementMethods: ReadonlySet<string> = new Set(['query', 'command', 'exec', 'insert']);
@@ -10,7 +10,7 @@ const statementMethods: ReadonlySet<string> = new Set(['query', 'command', 'exec
 type Given = { readonly abort_signal?: AbortSignal };
 
 /**
- * If a server stops answering pings, aborts all its statements as if the connection had been lost. A statement may run
+ * Aborts all statements on a server that stops answering pings, as if the connection had been lost. A statement may run
  * for hours, so a timeout cannot distinguish a long statement from a stalled or disconnected server. Pings use a
  * separate connection. A process that lacks CPU time must not conclude that the server is stalled, because its retries
  * would add load to an overloaded machine.

@@ -40,7 +40,7 @@ export function clickhouseAudienceWarehouse(engine: Engine): AudienceWarehouse {
 }
 
 /**
- * The condition matches a prefix of the partition key and sort key, so that ClickHouse reads no rows of other
+ * The condition matches a prefix of the partition key and sort key, so ClickHouse does not read rows of other
  * audiences.
  */
 export const isOfGeneration =
@@ -188,8 +188,8 @@ async function purgeGenerations(engine: Engine, dead: readonly Generation[], sig
   await onEveryShard(engine, (shard) =>
     shard.insert({ table: 'purged_generations_local', values, format: 'JSONEachRow' }),
   );
-  // A generation without rows in `audience_devices_local` counts as purged. These rows are therefore deleted last, so
-  // that an interrupted purge is repeated.
+  // A generation without rows in `audience_devices_local` counts as purged. The rows in that table are therefore
+  // deleted last, so that an interrupted purge is repeated.
   const tables = ['audience_bitmaps_local', 'audience_devices_local'];
   await syncAllReplicas(engine, ['purged_generations_local', ...tables]);
   for (const table of tables) {
@@ -227,7 +227,7 @@ function sumCounts(counts: readonly DeviceCounts[]): DeviceCounts {
 /** `from` is inclusive and `to` is exclusive. A range without a bound is open on that side. */
 type DeviceRange = { readonly from?: string; readonly to?: string };
 
-/** Limits memory, because each range keeps a stream of every part in memory. */
+/** Limits memory use, because each range keeps one stream per part in memory. */
 const maxRanges = 8;
 
 /**
@@ -265,10 +265,10 @@ function isInRange({ from, to }: DeviceRange): string {
 /** Rows per granule, the unit of a lookup in the known devices. */
 const granule = 8192;
 
-/** A set of this many devices takes some tens of megabytes. */
+/** A set of this many devices takes tens of megabytes. */
 const maxSetDevices = 500_000;
 
-/** Below this, counting in one range is faster than splitting. */
+/** Below this number of devices, counting in one range is faster than splitting. */
 const minDevicesToSplit = 1_000_000;
 
 /**
@@ -363,7 +363,10 @@ async function countNewDevices(
   return sumCounts(await Promise.all(replicas.flatMap((server) => (server === null ? [] : [ofShard(server)]))));
 }
 
-/** Returns the replica that has the staged rows of these loads. Returns null if several replicas have some of them. */
+/**
+ * Returns the replica that has the staged rows of these loads. Returns null if the rows are spread over several
+ * replicas.
+ */
 async function findStagedReplica(shard: Shard, loads: readonly FilesOfLoad[]): Promise<Server | null> {
   if (shard.length === 1) return shard[0];
   const rows = await Promise.all(
@@ -409,7 +412,7 @@ const inSharedStage = `
 /**
  * A staging table is sorted by columns that have the same value in all its rows, and then by device. A condition on
  * those columns lets ClickHouse read in device order. If a load has many files, they are small. Counting with one set
- * per file then takes a third of the time of one set for all files.
+ * per file then takes a third of the time that one set for all files would take.
  */
 function inStagingTable(loadId: LoadId, fileIds: readonly number[]): string {
   const { rows } = stagingTableNames(loadId);

@@ -24,13 +24,16 @@ export type Engine = {
   readonly cluster: string;
   /** The number of replicas of a shard that must have the rows of a load before the load counts as published. */
   readonly replicasRequired: number;
-  /** After this time, loads continue without an unavailable replica. Rows that are staged on it are loaded again. */
+  /**
+   * After this time, loads continue without an unavailable replica. Rows that were staged on that replica are loaded
+   * again.
+   */
   readonly replicaLostAfterMs: number;
 };
 
 /**
  * The duration of a lane's statement grows with the amount of data. If a shorter limit stopped the statement, the lane
- * would only run it again. `abortStalled` detects a server that does not respond.
+ * would simply run it again. `abortStalled` detects a server that does not respond.
  */
 const maxStatementSeconds = 6 * 3600;
 
@@ -116,7 +119,7 @@ export async function closeEngine(engine: Engine): Promise<void> {
   await Promise.all(engine.shards.flat().map((server) => server.close()));
 }
 
-/** Servers that did not answer, and since when. */
+/** The time at which each unavailable server stopped answering. */
 const unavailableSince = new WeakMap<Server, number>();
 
 /** When a server was last unavailable or behind the other replicas. */
@@ -125,15 +128,15 @@ const lastFailures = new WeakMap<Server, number>();
 /** A replica that failed is not tried again for this long, unless no other replica is available. */
 const avoidForMs = 5_000;
 
-/** Whether the server did not answer. A ClickHouse error is an answer. */
+/** Whether the server failed to answer. A ClickHouse error counts as an answer. */
 function isUnavailable(error: unknown): boolean {
   return !(error instanceof ClickHouseError || error instanceof Failure) && transientErrorKind(error) !== null;
 }
 
-/** Errors of a replica that has lost its connection to Keeper. Other replicas may still be connected. */
+/** Errors from a replica that has lost its connection to Keeper. Other replicas may still be connected. */
 const keeperErrors: ReadonlySet<string> = new Set(['TABLE_IS_READ_ONLY', 'KEEPER_EXCEPTION', 'NO_ZOOKEEPER']);
 
-/** Whether another replica may succeed: this one is behind the others, or it cannot reach Keeper. */
+/** Whether another replica may succeed, because this one is behind the others or cannot reach Keeper. */
 function isBehind(error: unknown): boolean {
   if (error instanceof Failure) return error.code === 'replicas_behind';
   return error instanceof ClickHouseError && keeperErrors.has(error.type ?? '');
@@ -163,7 +166,7 @@ function isLost(engine: Engine, server: Server | undefined): boolean {
   return since !== undefined && performance.now() - since >= engine.replicaLostAfterMs;
 }
 
-/** The replicas in the order in which they should be tried. Those that failed a moment ago come last. */
+/** The replicas in the order in which they should be tried. Replicas that failed recently come last. */
 function inOrderOfHealth(shard: Shard): Shard {
   const failedAt = (server: Server): number => {
     const at = lastFailures.get(server) ?? Number.NEGATIVE_INFINITY;
@@ -226,12 +229,12 @@ async function onFirstAvailable<T>([first, ...others]: Shard, run: (server: Serv
   }
 }
 
-/** How often a lost replica is tried again. A server that drops all packets takes 20 s to fail. */
+/** How often a lost replica is tried again. A request to a server that drops all packets takes 20 s to fail. */
 const probeLostMs = 30_000;
 
 /**
- * Runs on every replica of every shard, and returns the results of each shard. Leaves out a replica that has been unavailable
- * for `replicaLostAfterMs`, unless no replica of its shard is left.
+ * Runs on every replica of every shard, and returns the results of each shard. Skips replicas that have been
+ * unavailable for `replicaLostAfterMs`, unless that applies to all replicas of the shard.
  */
 export async function onEveryServer<T>(
   engine: Engine,
@@ -252,7 +255,9 @@ export async function onEveryServer<T>(
   );
 }
 
-/** Like `onEveryServer`, but leaves out every replica that is unavailable now, unless no replica of its shard is left. */
+/**
+ * Like `onEveryServer`, but skips replicas that are unavailable now, unless that applies to all replicas of the shard.
+ */
 export async function onAvailableServers<T>(
   engine: Engine,
   run: (server: Server, shardIndex: number) => Promise<T>,
@@ -270,12 +275,12 @@ export async function onAllServers<T>(
   );
 }
 
-/** Like `onEveryServer`, for numbers. Returns the sum over the replicas of each shard. */
+/** Like `onEveryServer`, but returns the sum over the replicas of each shard. */
 export async function sumPerShard(engine: Engine, count: (server: Server) => Promise<number>): Promise<number[]> {
   return (await onEveryServer(engine, count)).map((ofReplicas) => ofReplicas.reduce((sum, rows) => sum + rows, 0));
 }
 
-/** How long a statement waits until a replica has the rows that other replicas have. */
+/** How long a statement waits for a replica to catch up with the other replicas. */
 const syncSeconds = 10;
 
 /** If the server is one of several replicas, waits until it has all published rows of these tables. */
@@ -311,7 +316,7 @@ export async function onEveryShardInSync<T>(
   });
 }
 
-/** Waits until all replicas of every shard have the rows of these tables. Fails if one is unavailable. */
+/** Waits until all replicas of every shard have the rows of these tables. Fails if a replica is unavailable. */
 export async function syncAllReplicas(engine: Engine, tables: readonly string[]): Promise<void> {
   await requireReplicas(engine, tables, Number.POSITIVE_INFINITY);
 }
@@ -405,8 +410,8 @@ export function jobQueryPrefix(jobId: JobId): string {
 }
 
 /**
- * A condition for system.processes. Workers of the previous release set no `log_comment`, so it also matches statements
- * without one.
+ * A condition for system.processes. It also matches statements without a `log_comment`, because workers of the previous
+ * release do not set it.
  */
 export const isOurStatement = `startsWith(initial_query_id, {prefix: String})
   AND Settings['log_comment'] IN (currentDatabase(), '')`;

@@ -32,7 +32,7 @@ async function dropShared(engine: Engine, loadIds: readonly LoadId[]): Promise<v
  * Removes the data of an abandoned attempt whose statements may still be running. It drops the stage first, so that a
  * late publish finds no rows. It then kills the statements, because closing the request does not stop an INSERT.
  * Finally, it drops the rows that the statements wrote in the meantime. Dropping a staging table waits for the
- * statements that use it, and no new ones can start.
+ * statements that use it and prevents new ones from starting.
  */
 export async function dropLoad(engine: Engine, loadId: LoadId): Promise<void> {
   await dropShared(engine, [loadId]);

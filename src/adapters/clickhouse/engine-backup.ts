@@ -7,7 +7,7 @@ import { engineOf } from './schema.ts';
 import { stagingTableNames } from './staging-tables.ts';
 
 /**
- * Freezes the tables by cloning them, as hard links, into a separate database. CLONE AS is fast for tables of any size.
+ * Freezes the tables by cloning them into a separate database with hard links. CLONE AS is fast for tables of any size.
  * One replica of each shard is backed up. If rows of a merge import or an audience are staged on another replica, their
  * files are loaded again after a restore.
  */
@@ -48,7 +48,7 @@ export function clickhouseBackup(engine: Engine, database: string, disk: string)
 /**
  * `from` is the database that was backed up. The final tables must exist and be empty. The restore creates the staging
  * tables. Replicated tables are restored on one replica, and the other replicas copy the rows from it. The definition
- * of a replicated table differs from the backup, because the backed-up clone is not replicated.
+ * of a replicated table differs from its definition in the backup, because the backed-up clone is not replicated.
  */
 export async function restoreEngine(
   engine: Engine,

@@ -48,7 +48,7 @@ async function copyKeys(engine: Engine, receiver: Server, jobId: JobId): Promise
     ),
   );
   const keys = found.flat(2);
-  // The previous release did not write `endOfKeys`. `replicateTables` adds it when it adds replicas.
+  // The previous release did not write `endOfKeys`. `replicateTables` adds this key when replicas are added.
   if (isReplicated(engine) && !keys.some(({ key }) => key === endOfKeys)) return;
   const values = [...keys, { key: endOfKeys, attribute_id: '0' }].map((row) => ({ job_id: jobId, ...row }));
   await receiver.insert({ table: 'job_keys_local', values, format: 'JSONEachRow' });

@@ -37,8 +37,8 @@ export function clickhouseKnownDevicesRebuild(engine: Engine): KnownDevicesRebui
 }
 
 /**
- * Returns the identity of the live table, and whether a rebuild copies new devices into the next table. If a whole rebuild
- * takes place between two calls, the identity differs.
+ * Returns the identity of the live table, and whether a rebuild is copying new devices into the next table. The
+ * identity changes if a whole rebuild takes place between two calls.
  */
 export async function findRebuild(shard: Server): Promise<{ readonly table: string; readonly isFed: boolean }> {
   const rows = await selectRows<{ name: string; uuid: string }>(
@@ -68,20 +68,20 @@ export async function finishInterruptedSwap(engine: Engine): Promise<void> {
   }
 }
 
-/** Drops what an earlier rebuild has left, whether it was stopped before or after the swap. */
+/** Drops the leftovers of an earlier rebuild, whether the rebuild was stopped before or after the swap. */
 async function drop(shard: Server): Promise<void> {
   await shard.command({ query: `DROP VIEW IF EXISTS ${feed} SYNC` });
   await dropTable(shard, next);
 }
 
 /**
- * Creates the next table and a view that copies every new device into it. A statement that started before the view does not
- * use it, so this function waits for such statements. Their rows are in the warehouse, where `fill` finds them.
+ * Creates the next table and a view that copies every new device into it. Statements that started before the view was
+ * created do not use it, so this function waits for them. Their rows are in the warehouse, where `fill` finds them.
  */
 async function begin(shard: Server, rebuildId: string): Promise<void> {
   await drop(shard);
   const current = await engineOf(shard, live);
-  // All replicas register a replicated table under the same path, which no other table has.
+  // All replicas register a replicated table under the same path, which is unique to that table.
   const engine = current.replace(
     /^(Replicated\w+\('[^']+\/)\w+'/,
     `$1known_devices_${rebuildId.replaceAll('-', '_')}'`,

@@ -8,7 +8,7 @@ describe('the CPU priority of a load', () => {
     ['an empty file', 0, {}],
     ['a file of 8 MiB', 8 * mebibyte, {}],
     ['a larger file', 8 * mebibyte + 1, { os_thread_priority: '19' }],
-  ])('is lower than that of other statements only for a large load: %s', (_name, bytes, settings) => {
+  ])('is lowered only for a large load: %s', (_name, bytes, settings) => {
     expect(prioritySettings(bytes)).toEqual(settings);
   });
 });

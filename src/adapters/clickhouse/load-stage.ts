@@ -36,7 +36,10 @@ import { copyingMissingKeys } from './job-keys.ts';
 import { stageSql } from './row-rule-sql.ts';
 import { createStagingTables, hasTable, stagingTableNames } from './staging-tables.ts';
 
-/** The server that receives the bytes of a load. It alone has the load's counts, so one attempt always uses the same server. */
+/**
+ * The server that receives the bytes of a load. Only this server has the load's counts, so an attempt uses the same
+ * server throughout.
+ */
 const receivers = new WeakMap<Engine, WeakMap<Load, Server>>();
 
 function receiverOf(engine: Engine, load: Load): Server {
@@ -82,9 +85,9 @@ const settings: ClickHouseSettings = {
 };
 
 /**
- * Each block becomes a part, and more parts make counting slower. Counting ten million members takes 3.5 s in 31 parts
- * and 2.1 s in seven parts. A load with blocks of 1.5 million rows uses 0.5 GB of memory. A key in an attribute row
- * takes two bytes in the file and sixty bytes in the stage, some of them in three copies, so attribute blocks are
+ * Each block becomes a part, and more parts make counting slower. Counting ten million members takes 3.5 s with 31
+ * parts and 2.1 s with seven parts. A load with blocks of 1.5 million rows uses 0.5 GB of memory. A key in an attribute
+ * row takes two bytes in the file and sixty bytes in the stage, some of them in three copies, so attribute blocks are
  * small. A load of 100 MB peaks at 0.3 GB with one key per row, and at 0.6 GB with the maximum number of keys per line.
  */
 const blocks: Readonly<Record<LoadTarget['kind'], ClickHouseSettings>> = {
@@ -189,9 +192,9 @@ function haveSameColumns(a: RowLayout, b: RowLayout): boolean {
  * Creates separate staging tables for a large load and returns the table that receives its lines. Creating the tables
  * takes about ten milliseconds. For a large load, this is less than the time to write the rows a second time. Returns
  * null if the load uses the shared stage. A job that replaces attributes uses the shared stage, because it publishes
- * all its loads in one statement. A retry with replicated tables uses it too, because its staging table could contain a
- * part that equals one from an earlier attempt. ClickHouse does not attach such a part to a replicated table, even if
- * the earlier part was lost.
+ * all its loads in one statement. A retry with replicated tables also uses the shared stage, because its staging table
+ * could contain a part that is identical to one from an earlier attempt. ClickHouse does not attach such a part to a
+ * replicated table, even if the earlier part was lost.
  */
 async function stagingTableFor(
   engine: Engine,
@@ -251,7 +254,7 @@ function* rowOf({ fileId, layout, content }: WholeFile): Generator<Uint8Array> {
   yield content;
 }
 
-/** LEB128: seven bits per byte, lowest first, with the high bit set on all but the last. */
+/** LEB128: seven bits per byte, lowest first, with the high bit set on every byte except the last. */
 function varint(length: number): number[] {
   return length < 0x80 ? [length] : [(length & 0x7f) | 0x80, ...varint(length >>> 7)];
 }
@@ -325,10 +328,10 @@ async function countStaged(engine: Engine, { loadId, target }: Load, fileIds: re
 }
 
 /**
- * Each block stores its first hundred rejected rows per reason. The limit in this query returns only the first hundred
- * rows per file and reason. The text is returned in hexadecimal, because a rejected line can contain any bytes. The
- * aliases must differ from the column names. Otherwise, ORDER BY and WHERE would use the alias, and text sorts
- * differently from numbers.
+ * Each block stores its first hundred rejected rows per reason. This query returns only the first hundred rows per file
+ * and reason. The text is returned in hexadecimal, because a rejected line can contain any bytes. The aliases must
+ * differ from the column names. Otherwise, ORDER BY and WHERE would use the alias, and text sorts differently from
+ * numbers.
  */
 async function listRejects(engine: Engine, page: RejectPage): Promise<RejectedRow[]> {
   // A file's rejected rows are on the shard that received its load.

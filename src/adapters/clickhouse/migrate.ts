@@ -18,7 +18,7 @@ export type EngineMigration = {
   readonly folder: string;
   /**
    * If a shard now has several replicas, replaces its tables with replicated tables. If this option is not set, such a
-   * shard is an error.
+   * shard causes an error.
    */
   readonly replicatesTables?: boolean;
 };

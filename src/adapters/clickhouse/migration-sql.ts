@@ -22,7 +22,7 @@ export const replicatedTables: ReadonlySet<string> = new Set([
 
 /** Where a replica registers its tables in ClickHouse Keeper or ZooKeeper. */
 export type ReplicaPath = {
-  /** The same path for all replicas of a shard, and for no other shard. */
+  /** Shared by all replicas of a shard and unique to the shard. */
   readonly shardPath: string;
   readonly replicaName: string;
 };
@@ -30,8 +30,8 @@ export type ReplicaPath = {
 export type Statement = {
   readonly sql: string;
   /**
-   * ClickHouse applies some changes to a replicated table on all replicas. All other statements must run on every
-   * replica.
+   * Some changes to a replicated table are applied to all replicas by ClickHouse. All other statements must run on
+   * every replica.
    */
   readonly runsOn: 'every replica' | 'one replica per shard';
 };
@@ -57,7 +57,7 @@ function replicateTable(sql: string, replica: ReplicaPath): string {
   });
 }
 
-/** Returns the replicated form of an engine. `given` are the parameters of the plain engine. */
+/** Returns the replicated form of an engine. `given` contains the parameters of the plain engine. */
 export function replicatedEngine(
   table: string,
   { kind, given }: { readonly kind: string; readonly given: string | undefined },
@@ -67,7 +67,7 @@ export function replicatedEngine(
   return `Replicated${kind}(${parameters.join(', ')})`;
 }
 
-/** ClickHouse replicates every ALTER of a replicated table, except changes of its settings. */
+/** ClickHouse replicates every ALTER of a replicated table, except changes to its settings. */
 function isReplicatedChange(sql: string): boolean {
   const [, table] = /^ALTER TABLE (\w+)\s/.exec(sql) ?? [];
   return table !== undefined && replicatedTables.has(table) && !/\bMODIFY SETTING\b/.test(sql);
@@ -84,7 +84,7 @@ export function splitStatements(text: string): string[] {
     .filter((statement) => statement !== '');
 }
 
-/** Replaces `${name}` variables. An unknown variable is an error in the file. */
+/** Replaces `${name}` variables. Throws if a variable is unknown. */
 export function fillVariables(text: string, variables: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\$\{(\w+)\}/g, (_match, name: string) => {
     const value = variables[name];

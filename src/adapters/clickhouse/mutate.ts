@@ -32,10 +32,10 @@ type Deletion = Statement & {
 
 /**
  * Runs a mutation on one shard and returns when no part on any replica contains the old rows. ClickHouse can wait for a
- * mutation itself (`mutations_sync`), but a purge test once hung for 15 minutes. The suspected but unproven cause is
- * that only a rewritten part wakes the waiting statement. The statement would then miss the end of the mutation when
- * the last part is dropped as empty. Polling cannot miss the end, and a poll takes a millisecond while few mutations
- * are running.
+ * mutation itself (`mutations_sync`), but a purge test that used this setting once hung for 15 minutes. The suspected
+ * but unproven cause is that only a rewritten part wakes the waiting statement. The statement would then miss the end
+ * of the mutation when the last part is dropped as empty. Polling cannot miss the end, and a poll takes a millisecond
+ * while few mutations are running.
  *
  * An interrupted attempt may have left a mutation of these partitions that is still running. The next attempt waits for
  * that mutation first. Before this wait existed, every attempt added a mutation, and a shard once had 340 mutations and
@@ -131,8 +131,8 @@ type Watcher = {
 const watchers = new WeakMap<Server, Map<string, Watcher>>();
 
 /**
- * The cost of a poll grows with the number of running mutations and of parts, so all waiting calls in this process share
- * one poll.
+ * The cost of a poll grows with the number of running mutations and the number of parts, so all waiting calls in this
+ * process share one poll.
  */
 function watcherOf(shard: Server, table: string): Watcher {
   const ofShard = watchers.get(shard) ?? new Map<string, Watcher>();

@@ -55,7 +55,7 @@ async function findUncounted(engine: Engine, loadIds: readonly LoadId[]): Promis
 type Statement = { readonly query: string; readonly query_params: Record<string, unknown> };
 
 /**
- * A staged row is missing if the final table has no such row with the same or a later version. Within one job, adds
+ * A staged row is missing if the final table does not contain it with the same or a later version. Within one job, adds
  * have a higher version than deletes, so adds and deletes are each compared with their own version.
  */
 function missingSql({ load, file }: StagedFile, except: readonly number[]): Statement {

@@ -41,14 +41,14 @@ async function compareTable(shard: Shard, table: string): Promise<string[]> {
 
 type Content = { readonly partition: string; readonly rows: string; readonly hash: string };
 
-/** Bitmaps cannot be hashed. The column `content` contains a hash of the devices. */
+/** Bitmaps cannot be hashed, but the column `content` contains a hash of their devices. */
 const hashedColumns: Readonly<Record<string, string>> = {
   attribute_bitmaps_local: '* EXCEPT devices',
   audience_bitmaps_local: '* EXCEPT devices',
   full_chunks_local: 'chunk, bitmapCardinality(devices), bitmapMin(devices), bitmapMax(devices)',
 };
 
-/** Rows that a merge would remove do not count, because replicas can merge at different times. */
+/** Rows that a merge would remove are ignored, because replicas can merge at different times. */
 async function contentOf(server: Server, table: string): Promise<Map<string, Content>> {
   const isReplacing = table !== 'load_rejects_local' && table !== 'purged_generations_local';
   const columns = hashedColumns[table] ?? '*';

@@ -210,16 +210,17 @@ function attributeIdsSql(keysOfRow: string, from: Split): string {
 }
 
 /**
- * Truncates a line that exceeds the limit to a length that still exceeds it. Without truncation, a line of 60 MB of
- * delimiters would need a gigabyte of memory. The extra bytes cover a byte order mark and a carriage return.
+ * Truncates a line that is too long, but to a length that still exceeds the limit. Without truncation, a line that
+ * consists of 60 MB of delimiters would need a gigabyte of memory. The extra bytes cover a byte order mark and a
+ * carriage return.
  */
 function rawSql(maxLineBytes: number): string {
   return `substring(bytes, 1, ${maxLineBytes + 5})`;
 }
 
 /**
- * Excludes blank lines and the header. `header_row` must be in scope (0 for none). A byte order mark and a carriage
- * return are four bytes, so a longer line is not blank.
+ * Excludes blank lines and the header. `header_row` must be in scope (0 if there is no header). A byte order mark and a
+ * carriage return are four bytes, so a longer line is not blank.
  */
 const isDataRowSql = `(length(raw) > 4 OR line != '') AND row != header_row`;
 
@@ -249,9 +250,9 @@ function eitherSql(column: ColumnName, layout: RowLayout): string {
 const zeroDevice = `toUUID('00000000-0000-0000-0000-000000000000')`;
 
 /**
- * Returns cheap checks on the `plain` fields. If they pass, the condition is false. An ID is valid if its UUID,
- * converted back to text, equals the ID. This comparison is necessary because ClickHouse before 26.6 parses almost any
- * text as a UUID.
+ * Returns cheap checks on the `plain` fields. If all of them pass, the condition is certainly false. An ID is valid if
+ * its UUID, converted back to text, equals the ID. This comparison is necessary because ClickHouse versions before 26.6
+ * parse almost any text as a UUID.
  */
 function surelyNotSql(condition: Condition, layout: RowLayout): string[] {
   switch (condition.is) {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Engine, type Server, onAvailableServers, selectNumber, selectRows } from './connect.ts';
 
-/** The type of each column, by table or view and column. */
+/** Maps each table or view to the types of its columns, by column name. */
 export type ExpectedSchema = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Reads the dump of the schema that the migrations in this folder produce. */
@@ -42,8 +42,8 @@ export async function dropTable(server: Server, table: string): Promise<void> {
 const maxDifferences = 10;
 
 /**
- * Returns one sentence per table, view, or column that is missing on a shard or has a different type. Additional ones
- * are not differences, because migrations only add to the schema, so a newer schema has more.
+ * Returns one sentence per table, view, or column that is missing on a shard or has a different type. Additional
+ * tables, views, and columns are ignored, because migrations only add to the schema, so a newer schema has more.
  */
 export async function findSchemaDifferences(engine: Engine, expected: ExpectedSchema): Promise<string[]> {
   const ofShards = await onAvailableServers(engine, async (server, index) => {
@@ -71,12 +71,12 @@ export async function findSchemaDifferences(engine: Engine, expected: ExpectedSc
 }
 
 /**
- * The query reads only recent counts, so that it stays cheap. A restore to a state more than a week old would not go
- * unnoticed.
+ * The query reads only recent counts, so that it stays cheap. A restore to a state more than a week old would be
+ * noticed anyway.
  */
 const countedDays = 8;
 
-/** Returns the highest load ID of the last days, on any server, or 0. */
+/** Returns the highest load ID of the last `countedDays` days on any server, or 0 if there is none. */
 export async function findHighestLoadId(engine: Engine): Promise<number> {
   const query = `SELECT toString(max(load_id)) AS number FROM load_counts_local WHERE loaded_on >= today() - ${countedDays}`;
   const found = await onAvailableServers(engine, (server) => selectNumber(server, { query }));

@@ -27,7 +27,7 @@ export function stagingTableNames(loadId: LoadId) {
     lines: name('lines'),
     /** The accepted rows of one shard, with the sort order and partitions of the final table. */
     rows: name('rows'),
-    /** A Distributed table over `rows` of all shards. */
+    /** A Distributed table over the `rows` tables of all shards. */
     allRows: name('all_rows'),
     views: {
       rows: name('to_rows'),
@@ -38,7 +38,7 @@ export function stagingTableNames(loadId: LoadId) {
   };
 }
 
-/** Lists the tables in the order of the data flow, so that a drop first stops new rows. */
+/** Lists the tables in data flow order, so that dropping them stops new rows first. */
 function everyTableOf(loadId: LoadId): string[] {
   const { lines, views, allRows, rows } = stagingTableNames(loadId);
   return [lines, ...Object.values(views), allRows, rows];
@@ -175,7 +175,7 @@ function attributes({ partnerId, jobId, loadId, target }: Load): StagingShape {
   };
 }
 
-/** The number of parts in a partner's partition above which nothing more is published to it. */
+/** If a partner's partition has more parts than this, nothing more is published to it. */
 const maxPartsPerPartner = 1_000;
 
 /**
@@ -247,7 +247,7 @@ export async function hasStagingTables(shard: Server, loadId: LoadId): Promise<b
 
 /**
  * Calls `publish` on each server to publish the rows that are staged there, and waits until enough replicas have the
- * rows. Returns the number of rows on each shard. Fails before any row is published if the partner has too many parts.
+ * rows. Returns the number of rows on each shard. If the partner has too many parts, fails before any row is published.
  */
 export async function publishOnServers(
   engine: Engine,

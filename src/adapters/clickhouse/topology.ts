@@ -96,7 +96,7 @@ async function ownIdentity(shard: Server): Promise<string | null> {
   }
 }
 
-/** Asks every server of the cluster for its identity. Reaches the servers in the same way as a Distributed table. */
+/** Asks every server of the cluster for its identity. Reaches the servers the same way a Distributed table does. */
 async function clusterOf(server: Server, cluster: string, canSkip: boolean): Promise<ObservedServer['cluster']> {
   const shards = await selectRows<{ number: number; weight: number; replicas: string; internal: number }>(
     server,
@@ -106,8 +106,8 @@ async function clusterOf(server: Server, cluster: string, canSkip: boolean): Pro
     { cluster },
   );
   if (shards.length === 0) return [];
-  // `clusterAllReplicas` numbers all replicas of all shards consecutively. A single replica can be unavailable, but a
-  // whole shard cannot.
+  // `clusterAllReplicas` numbers all replicas of all shards consecutively. A single replica is allowed to be
+  // unavailable, but a whole shard is not.
   const identities = await selectRows<{ position: number; id: string }>(
     server,
     `SELECT _shard_num AS position, toString(identity) AS id
@@ -165,7 +165,7 @@ const tables = [
   'staged_devices_local',
 ];
 
-/** Counts all rows, and the rows that would be stored on another shard if the cluster had these weights. */
+/** Counts all rows, and the rows that would be stored on a different shard if the cluster had these weights. */
 export async function countMisplacedRows(
   engine: Engine,
   weights: readonly number[],

@@ -62,9 +62,9 @@ async function publishLoad(engine: Engine, load: Load): Promise<ShardRows> {
 
 /**
  * Publishes a replacing job. Marks all current rows of its attributes as deleted with the job's version, and inserts
- * its rows with the next version. The attributes are collected over all shards, because an attribute may have no staged
- * device on a shard. Each replica inserts the rows that are staged on it. Marking a row twice has no effect. All replicas must be
- * available, because one of them could still be publishing rows of an earlier job.
+ * its rows with the next version. The attributes are collected from all shards, because an attribute may have no staged
+ * device on a shard. Each replica inserts the rows that are staged on it. Marking a row twice has no effect. All
+ * replicas must be available, because one of them could still be publishing rows of an earlier job.
  */
 async function replaceAttributes(
   engine: Engine,
@@ -229,7 +229,7 @@ async function deleteOnShard(shard: Shard, rows: AttributeRows): Promise<boolean
   return (await areApplied()) && areDeleted(shard, deletion);
 }
 
-/** Reads only metadata: every partner has its own partition. */
+/** Reads only metadata, because every partner has its own partition. */
 async function measureStoredData(engine: Engine): Promise<StoredData[]> {
   const found = await selectFromShards<{ partner: string; rows: string; bytes: string }>(
     engine,

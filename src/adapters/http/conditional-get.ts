@@ -22,7 +22,7 @@ export type Representation<Rec> = {
   readonly tag: string;
   readonly isFinal: boolean;
   readonly json: () => string;
-  /** The `Link` header, if the record does not contain everything. */
+  /** The `Link` header, or null if the record is complete. */
   readonly link: string | null;
 };
 
@@ -135,7 +135,7 @@ type Wait = { waitedMs: number; since: number | null };
 
 const waits = new WeakMap<FastifyRequest, Wait>();
 
-/** Starts measuring how long the request waits for a change, as the client asked. Call the returned function to stop. */
+/** Starts measuring the client-requested wait for a change. Call the returned function to stop. */
 export function beginWait(request: FastifyRequest): () => void {
   const wait = waits.get(request) ?? { waitedMs: 0, since: null };
   wait.since = performance.now();
@@ -146,7 +146,7 @@ export function beginWait(request: FastifyRequest): () => void {
   };
 }
 
-/** Returns how long the request has waited for a change, as the client asked. Latency metrics exclude it. */
+/** Returns the duration of the client-requested wait for a change. Latency metrics exclude it. */
 export function waitedMs(request: FastifyRequest): number {
   const { waitedMs: before, since } = waits.get(request) ?? { waitedMs: 0, since: null };
   return since === null ? before : before + performance.now() - since;

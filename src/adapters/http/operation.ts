@@ -22,7 +22,7 @@ export type Operation<
   readonly tag: 'imports' | 'audiences' | 'events' | 'limits' | 'health';
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
-  /** For an operation that changes no data although its method is not GET. */
+  /** Set if the operation changes no data although its method is not GET. */
   readonly isRead?: true;
   readonly deprecated?: boolean;
   /** Absent for operations that need no API key. */
@@ -43,8 +43,8 @@ export type Operation<
     readonly example?: z.input<Result>;
   };
   /**
-   * Responses with another status. A response with an example has the same schema. A response without an example has no
-   * body.
+   * Responses with other statuses. A response with an example has the same schema as `response`. A response without an
+   * example has no body.
    */
   readonly otherResponses?: Readonly<Record<number, DocumentedResponse & { readonly example?: z.input<Result> }>>;
   /** Problems specific to this operation, by code. The generator adds problems that many operations share. */

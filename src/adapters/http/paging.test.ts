@@ -29,7 +29,7 @@ describe('a cursor', () => {
     },
   );
 
-  it('decodes a missing cursor to no position', () => {
+  it('returns an empty position for a missing cursor', () => {
     expect(readCursor(undefined, 'items', 1)).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe('a cursor', () => {
 });
 
 describe('the link to the next page', () => {
-  it('omits the host from the link to the next page, regardless of the request URL', async () => {
+  it('omits the host, regardless of the request URL', async () => {
     const expected = `</lists/1/items?limit=50&cursor=${encoded('items.7')}>; rel="next"`;
     expect(await linkOf('/lists/1/items')).toBe(expected);
     expect(await linkOf('/lists/1/items', [7], { host: 'elsewhere.example', 'x-forwarded-host': 'x.example' })).toBe(

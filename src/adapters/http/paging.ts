@@ -26,8 +26,8 @@ export function readCursor(cursor: string | undefined, list: string, length: num
 }
 
 /**
- * Sets the `Link` header to the next page (RFC 8288). The URL is built from the route and the validated parameters. It
- * has no host, because clients control the `Host` header.
+ * Adds a `Link` header that points to the next page (RFC 8288). The URL is built from the route and the validated
+ * parameters. It has no host, because clients control the `Host` header.
  */
 export function linkNext(request: FastifyRequest, reply: FastifyReply, limit: number, cursor: Cursor): void {
   const query = new URLSearchParams(/\?(.*)$/s.exec(request.url)?.[1]);
@@ -38,14 +38,14 @@ export function linkNext(request: FastifyRequest, reply: FastifyReply, limit: nu
   reply.header('link', `<${pathOfRoute(request)}?${query.toString()}>; rel="next"`);
 }
 
-/** Returns a `Link` header to the page of another list. */
+/** Returns a `Link` header that points to a page of another list. */
 export function linkTo(path: string, limit: number, cursor: Cursor): string {
   return `<${path}?limit=${limit}&cursor=${encode(cursor)}>; rel="next"`;
 }
 
 /**
- * Returns the entries of a page, and links to the next page if there is one. If there is a next page, `items` contains
- * one entry more than the page.
+ * Returns the entries of a page, and links to the next page if there is one. In that case, `items` contains one more
+ * entry than the page.
  */
 export function pageOf<Item>(
   request: FastifyRequest,

@@ -5,7 +5,7 @@ import type { Subscription } from '../../usecases/follow/subscriptions.ts';
 import { recheckAccess } from './access-recheck.ts';
 import { type Representation, type Resource, beginWait, closeOnDisconnect, setCaching } from './conditional-get.ts';
 
-/** Interval between two comments, which prevent proxies from closing an idle connection. */
+/** Interval between keep-alive comments, which prevent proxies from closing an idle connection. */
 const heartbeatMs = 15_000;
 /** Minimum interval between two `progress` events. */
 const intervalMs = 1_000;
@@ -13,7 +13,7 @@ const intervalMs = 1_000;
 const retryMs = 1_000;
 
 export type StreamDeps = {
-  /** Maximum duration of a stream. The client then reconnects. */
+  /** Maximum duration of a stream, after which the client reconnects. */
   readonly streamSeconds: number;
 };
 

@@ -85,7 +85,7 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
     routerOptions: { maxParamLength: 100 },
     frameworkErrors: answerFrameworkError,
     clientErrorHandler: (error, socket) => answerUnparsable(error, socket, logger),
-    // Requests on open connections complete during shutdown, because the stores are closed later.
+    // During shutdown, requests on open connections are still served, because the stores are closed later.
     return503OnClosing: false,
     logController: new OneLineLog(),
   }).withTypeProvider<ZodTypeProvider>();

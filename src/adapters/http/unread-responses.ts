@@ -10,13 +10,14 @@ type UnreadLimits = { readonly perPartner: number; readonly perProcess: number }
 
 const unreadLimits: UnreadLimits = { perPartner: 16 * 1024 * 1024, perProcess: 128 * 1024 * 1024 };
 
-/** Shorter responses are not counted, because the rate limit bounds them. Most responses are shorter. */
+/** Most responses are shorter than this. They are not counted, because the rate limit already bounds them. */
 const minCountedBytes = 4_096;
 
 /**
  * Limits the memory that unread responses occupy. A client can send many requests on one connection without reading any
- * response. Above the limit, the response to a GET is replaced by a short 429 or 503. Responses that need no API key
- * are not counted, because they all share the same bytes (see reference.ts). Event streams have their own limit.
+ * response. Above the limit, the response to a GET is replaced by a short 429 or 503. Responses from routes that
+ * require no API key are not counted, because they all share the same bytes (see reference.ts). Event streams have
+ * their own limit.
  */
 export function addUnreadLimit(api: Api, { perPartner, perProcess }: UnreadLimits = unreadLimits): void {
   let total = 0;
@@ -30,11 +31,11 @@ export function addUnreadLimit(api: Api, { perPartner, perProcess }: UnreadLimit
   api.addHook('onSend', async (request, reply, payload) => {
     const bytes = sizeOf(payload);
     const partnerId = findPartnerOf(request)?.id;
-    // A connection that is already lost emits no further event, and nothing is kept for it.
+    // If the connection is already lost, no further `close` is emitted, and no bytes are kept in memory.
     if (bytes < minCountedBytes || partnerId === undefined || reply.raw.destroyed) return payload;
     const isOverPartner = (byPartner.get(partnerId) ?? 0) + bytes > perPartner;
     const isOver = isOverPartner || total + bytes > perProcess;
-    // The response to a write is short, and its effect is already stored.
+    // Writes are exempt, because their responses are short and their effects are already stored.
     if (isOver && request.method === 'GET') return refuse(request, reply, isOverPartner);
     add(partnerId, bytes);
     // `close` is emitted after the response ends and also when the connection is lost.

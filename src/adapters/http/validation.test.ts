@@ -89,7 +89,7 @@ describe('a validation message', () => {
     ['listAudiences', { cursor: 'a'.repeat(129) }, 'cursor', 'cursor must have at most 128 characters.'],
     ['listAudiences', { foo: '1' }, 'foo', 'Unknown query parameter "foo".'],
     ['getComposition', { split: 'age' }, 'split', 'split must be "id_type", "country", or "event".'],
-  ])('names the invalid query parameter and the rule: %s %j', (id, query, parameter, detail) => {
+  ])('names the invalid query parameter and the violated rule: %s %j', (id, query, parameter, detail) => {
     expect(validate(id, 'querystring', query)).toMatchObject({
       error: { code: 'invalid_request', fields: [{ pointer: `/${parameter}`, parameter, detail }] },
     });

@@ -40,7 +40,7 @@ function invalidIdMessage(name: PropertyKey | undefined, params: unknown): strin
   return `"${String(value)}" is not a valid ${String(name).replace(/_id$/, ' ID').replaceAll('_', ' ')}.`;
 }
 
-/** Returns one entry for each invalid field. Several violations of one rule are reported only once. */
+/** Returns one entry for each invalid field. Multiple violations of the same rule are reported only once. */
 function fieldErrors(issues: readonly z.core.$ZodIssue[], part: RequestPart): FieldError[] {
   const errors = issues.flatMap((issue) => {
     const at = (path: readonly PropertyKey[], detail: string): FieldError => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { countWrongKeys } from './wrong-key-limit.ts';
 
-describe('invalid keys of an address', () => {
+describe('counting invalid keys per address', () => {
   const counting = (most: number) => {
     const clock = { ms: 5_000 };
     return { clock, counts: countWrongKeys(most, 60, () => clock.ms) };
@@ -34,13 +34,13 @@ describe('invalid keys of an address', () => {
     expect(counts.secondsToWait('::ffff:203.0.113.8')).toBeNull();
   });
 
-  it('uses one counter for all requests for which the proxy reports no address', () => {
+  it('uses a single counter for requests whose address the proxy does not report', () => {
     const { counts } = counting(1);
     counts.note('unknown');
     expect(counts.secondsToWait('_hidden')).toBe(60);
   });
 
-  it('evicts the address that was idle longest to bound memory use', () => {
+  it('bounds memory use by evicting the address that has been idle longest', () => {
     const { counts } = counting(1);
     const noteFrom = (number: number): void => counts.note(`10.0.${number >> 8}.${number & 255}`);
     for (let number = 0; number < 10_000; number++) noteFrom(number);

@@ -73,7 +73,7 @@ describe('the limit on invalid keys', () => {
     expect([await send('Bearer wrong-again'), await send(wrong(3)), await send(wrong(4))]).toEqual([429, 401, 429]);
   });
 
-  it('admits concurrent requests with the same valid key before its first lookup completes', async () => {
+  it('admits all concurrent requests that use the same valid key for the first time', async () => {
     expect(await Promise.all(times(100, () => send('Bearer good')))).toEqual(times(100, () => 200));
   });
 
@@ -84,7 +84,7 @@ describe('the limit on invalid keys', () => {
     const first = send('Bearer good');
     await vi.waitUntil(() => lookups.length === 1);
     const second = api.inject({ url: '/', headers: { authorization: 'Bearer good-too' } });
-    // A later request has its response, so this request has arrived.
+    // The response to a later request shows that this request has arrived.
     expect((await api.inject({ url: '/elsewhere' })).statusCode).toBe(404);
     vi.advanceTimersByTime(5_000);
     held.resolve(null);

@@ -9,8 +9,8 @@ import { parseAddress } from '../../domain/network-address.ts';
 /** Maximum number of valid keys kept in memory. A key that was evicted is throttled like an unrecognized key. */
 const maxKnownKeys = 10_000;
 /**
- * While an address is throttled, one key with a correct checksum is looked up per interval, so that a new key works
- * soon.
+ * While an address is throttled, one key with a correct checksum is looked up per interval, so that a new valid key is
+ * accepted soon.
  */
 const throttledLookupEveryMs = 1_000;
 /** Maximum time in the queue. Equals the timeout for a database connection. */
@@ -95,15 +95,16 @@ function hashOf(key: string): string {
 }
 
 /**
- * Maximum number of counted addresses, to limit memory use. This count cannot stop an attacker who has more addresses.
+ * Maximum number of addresses to track, which limits memory use. Throttling cannot stop an attacker who has more
+ * addresses.
  */
 const maxAddresses = 10_000;
 
 export type WrongKeyCounts = {
   readonly note: (address: string) => void;
-  /** Returns the number of seconds until the address is no longer throttled. Null if it is not throttled. */
+  /** Returns the number of seconds until the address is no longer throttled, or null if it is not throttled. */
   readonly secondsToWait: (address: string) => number | null;
-  /** Returns true if a throttled address can look up a key now. */
+  /** Returns true if a key from a throttled address can be looked up now. */
   readonly takeLookup: (address: string) => boolean;
 };
 

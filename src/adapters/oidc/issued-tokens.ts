@@ -50,7 +50,7 @@ export function oidcIssuedTokens(settings: IssuedTokenSettings, cache: KeyCache<
   };
 }
 
-/** Requires a key ID. Without one, the choice of key would be ambiguous while several keys exist during a rotation. */
+/** Requires a key ID. Without one, the choice of key would be ambiguous during a rotation, when several keys exist. */
 function byKeyId(keys: KeySet): JWTVerifyGetKey {
   return async (header, token) => {
     if (typeof header.kid !== 'string') throw new errors.JWSInvalid('the header has no kid');

@@ -135,7 +135,7 @@ describe('cacheKeys', () => {
     expect(requests()).toBe(3);
   });
 
-  it.each([1, 2, 5, 60, 300, 86_400])('refreshes keys before they expire with a maximum age of %i s', (seconds) => {
+  it.each([1, 2, 5, 60, 300, 86_400])('with a maximum age of %i s, refreshes keys before they expire', (seconds) => {
     const { maxAgeMs, refreshMs, cooldownMs, timeoutMs } = keyTimes(seconds * 1000);
     expect(maxAgeMs).toBe(seconds * 1000);
     expect(cooldownMs).toBeLessThan(refreshMs);

@@ -13,7 +13,7 @@ import { type Agents, type Resolve, destroyAgents, guardedAgents } from '../guar
 /** A discovery document is about 5 kB, and a key set with certificates is about 20 kB. */
 const maxBytes = 256 * 1024;
 
-/** Follows no redirects, limits the response size, and stops at any time when the signal is aborted. */
+/** Follows no redirects, limits the response size, and stops as soon as the signal is aborted. */
 async function getJson(url: URL, agents: Agents, signal: AbortSignal): Promise<unknown> {
   const response = await get(url, agents, signal);
   try {
@@ -56,7 +56,7 @@ export type KeySet = ReturnType<typeof createLocalJWKSet>;
 
 export type IssuerAddress = {
   readonly issuer: string;
-  /** Private networks in which an issuer is allowed. */
+  /** Private networks that may host an issuer. */
   readonly networks: readonly Network[];
   readonly resolve?: Resolve;
 };
@@ -65,8 +65,8 @@ const discoverySchema = z.looseObject({ issuer: z.string(), jwks_uri: z.string()
 const keySetSchema = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
 /**
- * Fetches the discovery document and then the key set. Neither is cached here, so that neither becomes stale. Connects
- * only to public addresses and the given networks. The timeout covers both requests.
+ * Fetches the discovery document and then the key set. Caches neither, so that neither becomes stale. Connects only to
+ * public addresses and the given networks. The timeout covers both requests.
  */
 export async function fetchKeySet(address: IssuerAddress, timeoutMs: number): Promise<KeySet> {
   const { issuer, networks, resolve = lookup } = address;
@@ -93,20 +93,20 @@ export async function fetchKeySet(address: IssuerAddress, timeoutMs: number): Pr
   }
 }
 
-/** Replaces the failure of the address guard, whose code concerns storage. */
+/** Replaces the address guard's failure, because its code refers to storage. */
 function withoutStorageFailure(error: unknown): unknown {
   if (!(error instanceof Failure) || error.code !== 'storage_address_refused') return error;
   return new Error(`${error.detail} If the issuer is in a private network, add it to INLET_OIDC_NETWORKS.`);
 }
 
 export type KeyTimes = {
-  /** Maximum age of cached keys. A revoked key is accepted for at most this time. */
+  /** Maximum age of cached keys. A revoked key is accepted for at most this long. */
   readonly maxAgeMs: number;
   /** Age at which keys are refreshed in the background. */
   readonly refreshMs: number;
   /** The minimum time between two requests to the issuer. */
   readonly cooldownMs: number;
-  /** Request timeout. It must be less than `maxAgeMs`. Otherwise, keys could be expired when they arrive. */
+  /** Request timeout. It must be less than `maxAgeMs`. Otherwise, keys could expire before they arrive. */
   readonly timeoutMs: number;
 };
 
@@ -125,17 +125,17 @@ export function keyTimes(maxAgeMs: number): KeyTimes {
 
 export type Clock = { readonly now: () => number; readonly pause: (milliseconds: number) => Promise<unknown> };
 
-/** Unaffected by changes of the system time. */
+/** Unaffected by changes to the system time. */
 const monotonicClock: Clock = { now: () => performance.now(), pause };
 
 export type CachedKeys<Keys> = {
   readonly keys: Keys;
-  /** Start time of the request. The keys may lack changes made after this time. */
+  /** Start time of the request. The keys may not reflect changes made after this time. */
   readonly requestedAt: number;
 };
 
 export type KeyCache<Keys> = {
-  /** Returns keys that are not older than `maxAgeMs`. */
+  /** Returns keys that are no older than `maxAgeMs`. */
   readonly current: () => Promise<CachedKeys<Keys>>;
   /** Returns keys that were requested at this time or later. Waits for the cooldown if necessary. */
   readonly since: (moment: number) => Promise<CachedKeys<Keys>>;
@@ -182,7 +182,7 @@ export function cacheKeys<Keys>(
   };
   const since = async (moment: number): Promise<CachedKeys<Keys>> => {
     let newest = cached;
-    // A pending request may have started before `moment`. The request after it starts later.
+    // A pending request may have started before `moment`, so a second request may be necessary.
     while (!newest || newest.requestedAt < moment) newest = await request();
     return newest;
   };

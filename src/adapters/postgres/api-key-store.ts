@@ -110,9 +110,9 @@ async function rotateKey(
 }
 
 /**
- * Finds the partner of a key. The index lookup takes slightly longer if more leading bytes match. This reveals nothing
- * useful. A caller chooses a key, not a hash, and a prefix of a SHA-256 hash reveals nothing about the key's 196 random
- * bits.
+ * Finds the partner that owns a key. The index lookup takes slightly longer if more leading bytes match, but the timing
+ * reveals nothing useful. A caller chooses a key, not a hash, and a prefix of a SHA-256 hash reveals nothing about the
+ * key's 196 random bits.
  */
 export async function selectKeyHolder(db: Database, keyHash: Uint8Array): Promise<KeyHolder | null> {
   const found = await db
@@ -134,8 +134,8 @@ export async function selectKeyHolder(db: Database, keyHash: Uint8Array): Promis
   return { partner: { id, name, prefix }, keyId, scopes: toScopes(found.scopes), isValid, isUseDue };
 }
 
-// Before authentication, row-level security hides all rows from the API role. These functions replace the tables and
-// return only the rows of one key.
+// Before authentication, row-level security hides all rows from the API role. These functions are used instead of the
+// tables and return only the rows for one key.
 
 function keyWithHash(keyHash: Uint8Array): RawBuilder<Selectable<Tables['api_key']>> {
   return sql`key_with_hash(${Buffer.from(keyHash)})`;

@@ -59,7 +59,10 @@ async function change(
   return changed !== undefined;
 }
 
-/** Creates an attribute. Fails if another attribute has one of the foreign keys. Only `tie` moves a foreign key. */
+/**
+ * Creates an attribute. Fails if another attribute already has one of the foreign keys, because only `tie` moves a
+ * foreign key.
+ */
 async function insertAttribute(
   tx: Tx,
   partnerId: PartnerId,
@@ -102,8 +105,8 @@ export async function selectAttributes(
 }
 
 /**
- * Maps foreign keys to an attribute. Each foreign key maps to one of the partner's attributes, so tying it again moves
- * it.
+ * Maps foreign keys to an attribute. Each foreign key maps to one of the partner's attributes, so tying a foreign key
+ * again moves it.
  */
 async function tieForeignKeys(
   tx: Tx,

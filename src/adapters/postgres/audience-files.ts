@@ -5,7 +5,7 @@ import type { AudienceFile, AudienceFilePage, FilePosition } from '../../ports/a
 import type { Database, Tx } from './db/tables.ts';
 import { toJobStatus } from './lane/jobs.ts';
 
-// The file list of an audience, from which its status is derived.
+// An audience's file list, which determines the audience's status.
 
 /** Selects the `audience` rows that the caller can access. The expression can use the index on partner and customer. */
 export function inScope({ partnerId, customerId }: AudienceScope): RawBuilder<boolean> {
@@ -15,8 +15,8 @@ export function inScope({ partnerId, customerId }: AudienceScope): RawBuilder<bo
 
 /**
  * Selects the paths of jobs that have not listed any files, because they are waiting or have failed. Once all files of
- * a later append have ended, a path that matched no files no longer decides the status of the audience. The job of the
- * append ends a moment after its files, and the status must not be 3 in between.
+ * a later append have ended, a path that matched no files no longer decides the status of the audience. This does not
+ * wait for the append's job, which ends a moment after its files, because the status must not be 3 in between.
  */
 const pathsWithoutFiles: RawBuilder<unknown> = sql`
   SELECT l.job_id, 0 AS id, p.prefix || l.file_path AS s3_path, NULL AS etag,
@@ -32,9 +32,9 @@ const pathsWithoutFiles: RawBuilder<unknown> = sql`
   WHERE l.audience_id = audience.id AND l.generation = audience.generation AND NOT l.superseded AND j.listed_at IS NULL`;
 
 /**
- * Selects the file entries of the audience's live generation. The entries are every loaded version of a file, the newest
- * failed attempt of each file, and the paths without files. Decision 5: a dismissed entry does not decide the status of the
- * audience. The query that includes this text must provide `audience`.
+ * Selects the file entries of the audience's live generation. The entries are every loaded version of a file, the
+ * newest failed attempt of each file, and the paths without files. Decision 5: a dismissed entry does not decide the
+ * status of the audience. The enclosing query must provide `audience`.
  */
 const audienceFiles: RawBuilder<unknown> = sql`
   SELECT f.job_id, f.id, f.key AS s3_path, f.etag, f.status,
@@ -46,16 +46,16 @@ const audienceFiles: RawBuilder<unknown> = sql`
   ${pathsWithoutFiles}`;
 
 /**
- * Whether an entry with this status decides the status of the audience. Selects the lowest status that is not below
- * this one, which is the first match in an index. With EXISTS, PostgreSQL could scan the whole table, because it
- * expects to find an entry early if another audience has many files. Listing 1,000 audiences then took over 10 s.
+ * Whether any entry that decides the audience's status has this status. Selects the lowest status that is at least this
+ * one, which is the first match in an index. With EXISTS, PostgreSQL could scan the whole table, because it expects to
+ * find a match early if another audience has many files. Listing 1,000 audiences took over 10 s that way.
  */
 export const hasEntryOf = (status: JobStatus): RawBuilder<boolean> => {
   const file = sql<boolean>`coalesce((
     SELECT min(f.status) FROM job_file f
     WHERE f.audience_id = audience.id AND f.generation = audience.generation AND NOT f.superseded
       AND f.dismissed_at IS NULL AND f.status >= ${sql.lit(status)}) = ${sql.lit(status)}, false)`;
-  // A path without files waits or has failed.
+  // A path without files is either pending or failed.
   if (status === jobStatus.running || status === jobStatus.done) return file;
   return sql<boolean>`(${file} OR EXISTS (
     SELECT FROM (${pathsWithoutFiles}) AS entry WHERE entry.status = ${sql.lit(status)} AND entry.decides))`;
@@ -108,9 +108,7 @@ function toFile(row: EntryRow): AudienceFile {
   };
 }
 
-/**
- * The caller has locked the audience and verified that it is in scope. Dismissing an entry twice has no further effect.
- */
+/** The caller has locked the audience and verified that it is in scope. Dismissing an entry again has no effect. */
 export async function dismissFile(
   tx: Tx,
   of: { readonly audienceId: number; readonly generation: number },

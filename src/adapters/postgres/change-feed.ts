@@ -16,12 +16,12 @@ const channels = {
 } as const;
 
 const reconnectMs = 500;
-/** The interval of pings. Without them, a hung or unreachable server would not be detected. */
+/** The interval between pings. Without pings, a hung or unreachable server would not be detected. */
 const pingEveryMs = 10_000;
 
 type Subscriber = Parameters<ChangeFeed['subscribe']>[0];
 
-/** Opens one connection for all of these feeds, when the first subscriber arrives. */
+/** Opens one connection for all of these feeds when the first subscriber arrives. */
 export function postgresChangeFeeds<Name extends keyof typeof channels>(
   options: { readonly url: Secret; readonly name: string; readonly log: Log },
   names: readonly Name[],
@@ -73,7 +73,7 @@ export function postgresChangeFeeds<Name extends keyof typeof channels>(
   };
 }
 
-// Each function reads the marks of any partner's records in one statement. A mark contains no data of the record. See
+// Each function reads the marks of any partner's records in one statement. A mark contains no data from the record. See
 // migrations/postgres/*-following.sql.
 
 export async function selectImportLogMarks(db: Database, ids: readonly number[]): Promise<RecordMark[]> {

@@ -13,7 +13,8 @@ type Row = EntryCounts & {
 
 /**
  * Joins the cells of two published reports. PostgreSQL sorts them, because sorting 50,000 cells here would delay other
- * requests. The totals are the same for all cells, so sorting by the quotient of two counts sorts by index.
+ * requests. The totals are the same for all cells, so sorting by the ratio of the two counts is equivalent to sorting
+ * by index.
  */
 export async function selectCompared(
   db: Database,
@@ -40,14 +41,17 @@ export async function selectCompared(
     baselineDevices: first.baseline_total,
     isProtected: first.is_protected,
     computedAt: first.computed_at,
-    // A report without cells is one row without an attribute. The rows are not copied, because there can be 50,000.
+    // A report without cells is returned as one row without an attribute. The rows are not copied, because there can be
+    // 50,000.
     entries: first.attributeId === null ? [] : rows,
   };
 }
 
 type Baseline = Comparison['baseline'];
 
-/** Whether the published report describes the stored counts. A worker may have stored counts of a later load since. */
+/**
+ * Whether the published report describes the stored counts. A worker may since have stored the counts of a later load.
+ */
 export function describesStoredCounts(table: string, settings: string): RawBuilder<boolean> {
   const of = sql.ref(table);
   return sql<boolean>`${of}.published_with = ${of}.generation || ' ' || ${of}.last_load_id || ' ' || ${settings}::text`;
@@ -75,7 +79,10 @@ function baselineCells(baseline: Baseline): RawBuilder<unknown> {
         ON other."attributeId" = one."attributeId"`;
 }
 
-/** A country without a cell has no devices with the attribute. An audience may lack an attribute or an event. */
+/**
+ * A country without a cell has no devices with the attribute, so its count is 0. An audience without a cell may lack
+ * the attribute or the event, so its count stays null.
+ */
 function baselineCount(baseline: Baseline): RawBuilder<unknown> {
   return !baseline || baseline.country === null ? sql`other.devices` : sql`coalesce(other.devices, 0)`;
 }

@@ -72,8 +72,8 @@ export async function openControlBackup(url: Secret, toolFolder: string): Promis
 }
 
 /**
- * Returns the jobs that ended or published a load during the pause. Uses another session, because the first one reads only its
- * snapshot.
+ * Returns the jobs that ended or published a load during the pause. Uses another session, because the backup's session
+ * sees only its snapshot.
  */
 async function changedSince(url: Secret, jobIds: readonly string[], loadIds: readonly string[]): Promise<string[]> {
   const client = new Client({ connectionString: url.reveal(), application_name: 'inlet-backup' });
@@ -100,7 +100,10 @@ export async function requireEmptyControl(url: Secret): Promise<void> {
   if (tables > 0) throw new Error('The PostgreSQL database is not empty. Restore into a new one.');
 }
 
-/** The number of IDs to skip after a restore. It exceeds the number of IDs that can have been issued since any useful backup. */
+/**
+ * The number of IDs to skip after a restore. It exceeds the number of IDs that could have been issued since any useful
+ * backup.
+ */
 const idsToSkip = 10_000_000;
 
 /**

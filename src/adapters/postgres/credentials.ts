@@ -53,7 +53,7 @@ function unseal(sealer: Sealer, sealed: Sealed, owner: Owner): string {
 /** Maximum number of jobs whose credentials `inlet doctor` decrypts. */
 const checkedJobs = 1_000;
 
-/** Tries to decrypt the credentials of open jobs. Returns how many there are, and the failures. */
+/** Tries to decrypt the credentials of open jobs. Returns the number of jobs and the failures. */
 export async function checkCredentials(
   db: Database,
   sealer: Sealer,

@@ -8,15 +8,15 @@ import type { Database } from './db/tables.ts';
 /** The time of the second check. By then, delayed statements have written their rows to the dead generation. */
 const recheckAfter = sql<Date>`dead_at + interval '1 hour'`;
 
-/** The row in `sweep` that holds the claim of the running purge, or the pause after it. */
+/** The row in `sweep` that records the claim of the running purge, or the pause that follows it. */
 const turn = 'purge generations';
 
 /** The time at which a claim expires unless it is renewed. */
 const claimEnd = sql<Date>`now() + interval '2 minutes'`;
 
 /**
- * After a purge, the next one waits this many times as long as that purge took. A mutation renames every part of the
- * table, so the pause limits the load that purging causes. Meanwhile, the next purge collects more generations.
+ * The pause after a purge, as a multiple of the purge's duration. A mutation renames every part of the table, so the
+ * pause limits the load that purging causes. Meanwhile, more generations accumulate for the next purge.
  */
 const pausePerPurge = 3;
 

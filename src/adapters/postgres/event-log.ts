@@ -23,7 +23,7 @@ export function postgresEventLog(db: Database): EventLog {
       const events: LoggedEvent[] = [];
       for (const { sequence, customer, created_at, type, data } of rows) {
         const content = contentSchema.safeParse({ type, data });
-        // A later release has logged this event. If it was skipped, the caller would never see it.
+        // A later release logged this event. If it were skipped, the caller would never see it.
         if (!content.success) break;
         events.push({ ...content.data, sequence, customer, createdAt: created_at });
       }
@@ -37,7 +37,7 @@ export function postgresEventLog(db: Database): EventLog {
   };
 }
 
-/** The lock on the partner's counter makes the order of the sequence the order of the commits. */
+/** The lock on the partner's counter ensures that events are numbered in commit order. */
 export async function appendEvent(tx: Tx, { partnerId, customerId, type, data }: NewEvent): Promise<void> {
   const { last_sequence: sequence } = await tx
     .insertInto('event_counter')

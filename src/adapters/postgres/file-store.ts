@@ -128,7 +128,7 @@ async function isStillOurs(tx: Tx, { load, files }: BatchClaim): Promise<boolean
   return ours.length === files.length;
 }
 
-/** Writes the outcomes to the files. This ends a failed file. A staged file ends when the lane has published it. */
+/** Writes the outcomes to the files. A failed file ends here. A staged file ends when the lane has published it. */
 async function updateFiles(tx: Tx, outcomes: readonly FinalOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
   const failures = outcomes.map((outcome) => (outcome.is === 'failed' ? outcome.failure : null));

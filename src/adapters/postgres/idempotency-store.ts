@@ -41,7 +41,7 @@ type Run<Result> = {
   /** Null if the request has no idempotency key. */
   readonly idempotency: IdempotentRequest | null;
   readonly result: z.ZodType<Result>;
-  /** Deletes and clears are accepted above the quota for idempotency keys. */
+  /** False for requests such as deletes and clears, which are accepted even above the quota for idempotency keys. */
   readonly hasQuota?: boolean;
 };
 

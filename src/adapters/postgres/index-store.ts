@@ -117,10 +117,7 @@ export function postgresIndexStore(db: Database): IndexStore {
   };
 }
 
-/**
- * Combines all notes of a partner or an audience into one change. Notes that are added while the change is folded
- * remain.
- */
+/** Combines all notes of a partner or an audience into one change. Notes that are added during the fold are kept. */
 async function listChanges(db: Database, limit: number): Promise<IndexChange[]> {
   const { rows } = await sql<{
     partner_id: number;

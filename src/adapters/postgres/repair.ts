@@ -154,7 +154,7 @@ async function whileIdle<T>(db: Database, partnerId: PartnerId, run: () => Promi
 }
 
 /**
- * Moves every sequence forward, and moves the lanes of partners past the positions that ClickHouse contains. Jobs that
+ * Moves every sequence forward, and moves partners' lanes past the positions that are already in ClickHouse. Jobs that
  * have not started get new positions in the same order, because their old positions may already have been assigned to
  * other jobs. Returns the number of lanes that were moved.
  */

@@ -4,14 +4,14 @@ import type { BudgetOwner, BudgetStore, Charge } from '../../ports/report-store.
 import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database, Tx } from './db/tables.ts';
 
-/** The partner itself. */
+/** The customer ID that represents the partner itself. */
 const noCustomer = 0;
 
 export function postgresBudgetStore(db: Database): BudgetStore {
   return { findSpent: (owner, kind) => selectSpent(db, owner, kind) };
 }
 
-/** Holds the lock until the end of the transaction, so that the claims of a partner run one after another. */
+/** Holds the lock until the end of the transaction, so that a partner's claims run one at a time. */
 export async function lockBudget(tx: Tx, { partnerId }: BudgetOwner): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${String(partnerId)}, ${advisoryLocks.reportBudget}))`.execute(
     tx,

@@ -18,7 +18,7 @@ import { appendEvent } from './event-log.ts';
 import { selectFolded } from './index-store.ts';
 import { chargeBudget, lockBudget } from './report-budget.ts';
 
-/** After this time, nobody waits for the report anymore. */
+/** After this time, no one is waiting for the report anymore. */
 const requestHours = 1;
 
 export function postgresReportQueue(db: Database): ReportQueue {
@@ -79,8 +79,9 @@ export function postgresReportQueue(db: Database): ReportQueue {
 }
 
 /**
- * Partners take turns: a partner whose reports are being computed waits behind a partner without one. A request is ready when its audience
- * is in the device index, or when exact counts of its state are stored, from which a report can be published.
+ * Partners take turns: a partner that has a report in progress waits behind a partner that has none. A request is ready
+ * when its audience is in the device index, or when exact counts of its state, from which a report can be published,
+ * are stored.
  */
 async function claimRequest(db: Database, settings: string, seconds: number): Promise<ClaimedRequest | null> {
   const { rows } = await sql<{
@@ -115,7 +116,7 @@ async function claimRequest(db: Database, settings: string, seconds: number): Pr
   return row ? { audience: toAudienceState(row), counting: row.split, settings, requestedState: row.state } : null;
 }
 
-/** Another worker may have counted the same or a later state, because a worker that loses its connection loses its lock. */
+/** A worker that loses its connection loses its lock, so another worker may have counted the same or a later state. */
 async function isSuperseded(tx: Tx, { audience, counting }: WantedReport): Promise<boolean> {
   const { rows } = await sql<{ is_same: boolean; computed_at: Date }>`
     SELECT (generation, last_load_id) = (${audience.generation}, ${audience.lastLoadId}) AS is_same, computed_at FROM composition

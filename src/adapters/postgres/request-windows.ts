@@ -12,8 +12,8 @@ export function postgresRequestWindows(db: Database, windowSeconds = requestWind
 }
 
 /**
- * Deletes windows of all partners that have ended, except the most recent one. A delayed statement may still add to
- * that window.
+ * Deletes all partners' ended windows except the most recent one, because a delayed statement may still add to that
+ * window.
  */
 async function deleteEndedWindows(db: Database, windowSeconds: number): Promise<void> {
   await db
@@ -29,7 +29,7 @@ const allKeys = 0;
  * Adds all portions in one statement, key rows before partner rows. A statement that is waiting for a partner row
  * therefore holds no row that another statement needs. If a statement started in the previous window and had to wait,
  * it counts in the row's current window. If the row's window is further in the future, the clock was set back, and the
- * count of the row restarts.
+ * row's count restarts.
  */
 async function takeRequests(
   db: Database,

@@ -26,7 +26,8 @@ const daysAgo = (days: number): RawBuilder<Date> => sql<Date>`now() - make_inter
 /**
  * Scans the primary key, because IDs are almost in chronological order. Jobs that must be kept are examined again in
  * every pass. Once a condition is true, it stays true, so it is not checked again before the delete. The subquery
- * returns a value, because PostgreSQL would hash all of `audience_load` for an EXISTS under an OR.
+ * returns a value instead of using EXISTS, because PostgreSQL would hash all of `audience_load` for an EXISTS inside an
+ * OR.
  */
 async function selectExpiredJobs(
   db: Database,
@@ -84,7 +85,7 @@ const anyOf = (ids: readonly JobId[]): RawBuilder<JobId> => sql<JobId>`ANY(${ids
 
 /**
  * Deletes the first entries in primary key order, and adds an entry that records the deletion. An entry can have a
- * slightly later time than the entry after it. It is then deleted in a later pass.
+ * slightly later time than the entry after it. Such an entry is deleted in a later pass.
  */
 async function deleteAuditEntries(db: Database, days: number, limit: number): Promise<number> {
   const { rows } = await sql<{ removed: number }>`

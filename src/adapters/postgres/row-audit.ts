@@ -31,13 +31,13 @@ function isOf({ partnerId }: AuditScope, table: RawBuilder<unknown>): RawBuilder
   return partnerId === null ? sql<boolean>`true` : sql<boolean>`${table}.partner_id = ${partnerId}`;
 }
 
-/** Jobs that ended in the period, in the order of their IDs. */
+/** Matches jobs after `afterId` that ended in the period. */
 function isEnded(scope: AuditScope, { afterId }: AuditPage): RawBuilder<boolean> {
   return sql<boolean>`${isOf(scope, sql`job`)} AND job.id > ${afterId} AND job.finished_at >= ${scope.since}
     AND job.status NOT IN (${sql.join(openStatuses)})`;
 }
 
-/** An import that failed because rows were missing is not listed, because its record says so. */
+/** Omits imports that failed because rows were missing, because their records already say so. */
 async function selectImports(db: Database, scope: AuditScope, page: AuditPage): Promise<RecordedImport[]> {
   const { rows } = await sql<RecordedImport>`
     SELECT job.id AS "jobId", job.partner_id AS "partnerId", job.seq, log.mode = ${importMode.replace} AS "isReplace",
@@ -67,9 +67,9 @@ type Stored = Parameters<AuditRecords['findUnrecorded']>[1];
 
 /**
  * Selects stored jobs and audiences without a record. A job that has not started does not count as a record, because it
- * has no rows. Imports and deletes before the oldest recorded one are ignored, because they are past their retention.
- * Jobs of audiences are not considered for the oldest one, because jobs of live audiences are kept longer. An earlier
- * generation of an audience counts as recorded, because a clear leaves its rows to the purge.
+ * has no rows. Imports and deletes before the oldest recorded import or delete are ignored, because they are past their
+ * retention. Audience jobs do not count as the oldest record, because jobs of live audiences are kept longer. An
+ * earlier generation of an audience counts as recorded, because the purge removes its rows after a clear.
  */
 async function selectUnrecorded(
   db: Database,

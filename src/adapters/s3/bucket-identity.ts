@@ -1,8 +1,8 @@
 import { GetObjectCommand, PutObjectCommand, type S3Client, S3ServiceException } from '@aws-sdk/client-s3';
 
-// The shared bucket contains an ID, which `inlet migrate` records in PostgreSQL. Without the recorded ID, a worker that
-// uses another bucket, or storage that was replaced, would report that the files of partners do not exist.
-// Installations that share a bucket share its ID.
+// The shared bucket contains an ID, which `inlet migrate` records in PostgreSQL. Without the recorded ID, a worker with
+// the wrong bucket or with replaced storage would report that partners' files do not exist. Installations that share a
+// bucket share its ID.
 
 const key = '.inlet/bucket-id';
 

@@ -13,8 +13,8 @@ export type S3Settings = {
 };
 
 /**
- * Maximum time until a storage responds, per attempt. It is shorter for a partner's storage, because the request
- * occupies a worker slot in the meantime and the operator cannot fix a partner's storage.
+ * Maximum time to wait for a storage response, per attempt. It is shorter for a partner's storage, because the request
+ * occupies a worker slot while it waits and the operator cannot fix a partner's storage.
  */
 export const responseTimeoutMs = { shared: 60_000, partner: 20_000 };
 

@@ -81,7 +81,7 @@ async function getBody(client: S3Client, bucket: string, object: StoredObject, s
     if (!(body instanceof Readable)) throw new Error(`the storage returned no stream for ${object.key}`);
     return body;
   } catch (error) {
-    // A missing bucket is not a changed file.
+    // A missing bucket does not mean that the file changed.
     if (!(error instanceof S3ServiceException) || error.name === 'NoSuchBucket') throw error;
     const status = error.$metadata.httpStatusCode;
     if (status === 404 || status === 412) {

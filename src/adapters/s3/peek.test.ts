@@ -12,7 +12,7 @@ async function* inPieces(pieces: readonly Uint8Array[]): AsyncGenerator<Buffer> 
 }
 
 describe('peek', () => {
-  it('returns the head and the complete body for any chunk sizes', async () => {
+  it('returns the head and the complete body regardless of chunk sizes', async () => {
     const piece = fc.oneof(
       fc.constant(new Uint8Array()),
       fc.uint8Array({ maxLength: 3 }),
@@ -58,7 +58,7 @@ describe('peek', () => {
     await expect(buffer(whole)).rejects.toThrow('connection lost');
   });
 
-  it('throws an error that occurs within the head', async () => {
+  it('throws an error that occurs while the head is read', async () => {
     const failing = async function* (): AsyncGenerator<Buffer> {
       yield Buffer.alloc(10);
       throw new Error('connection lost');
@@ -66,7 +66,7 @@ describe('peek', () => {
     await expect(peek(Readable.from(failing()))).rejects.toThrow('connection lost');
   });
 
-  it('destroys the source when the body is destroyed unread', async () => {
+  it('destroys the source when the body is destroyed before it is read', async () => {
     const source = Readable.from(inPieces([Buffer.alloc(headBytes), Buffer.alloc(headBytes)]), { objectMode: false });
     const { whole } = await peek(source);
     whole.destroy();
@@ -74,7 +74,7 @@ describe('peek', () => {
     expect(source.destroyed).toBe(true);
   });
 
-  it('destroys the source when the body is destroyed halfway', async () => {
+  it('destroys the source when the body is destroyed while it is read', async () => {
     const pieces = Array.from({ length: 100 }, () => Buffer.alloc(headBytes));
     const source = Readable.from(inPieces(pieces), { objectMode: false });
     const closed = new Promise<void>((resolve) => void source.once('close', resolve));

@@ -9,7 +9,7 @@ const context = 'partner 1 job 2';
 describe('a sealed value', () => {
   const sealer = aesGcmSealer([one]);
 
-  it('seals a value so that only its own context opens it and the plaintext is hidden', () => {
+  it('hides the plaintext and opens the sealed value in the same context', () => {
     const sealed = sealer.seal(text, context);
     expect(sealer.open(sealed, context)).toBe(text);
     expect(Buffer.from(sealed.bytes).toString('latin1')).not.toContain('hunter2');

@@ -30,7 +30,7 @@ describe.each([
     expect(keys.issue().key.reveal()).toMatch(/^[\x21-\x7e]{1,200}$/);
   });
 
-  it('an issued key is different each time', () => {
+  it('every issued key is different', () => {
     const issued = Array.from({ length: 1_000 }, () => keys.issue());
     expect(new Set(issued.map(({ key }) => key.reveal())).size).toBe(1_000);
     expect(new Set(issued.map(({ hash }) => Buffer.from(hash).toString('hex'))).size).toBe(1_000);

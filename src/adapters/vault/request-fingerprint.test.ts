@@ -21,7 +21,7 @@ describe('requestFingerprint', () => {
     expect(hex(mine)).toHaveLength(64);
   });
 
-  it('recognizes a request after a rotation of the sealing key', () => {
+  it('recognizes a request after the sealing key is rotated', () => {
     const [before] = requestFingerprint([one])('request');
     const [current, older] = requestFingerprint([two, one])('request');
     expect(hex(older)).toBe(hex(before));

@@ -59,8 +59,8 @@ function informationIn(base: number, shape: Shape, protection: Protection): numb
 }
 
 /**
- * Returns the share of targets that the attacker classifies correctly. The reports cycle through the padding sizes
- * `bases`.
+ * Returns the share of targets that the attacker classifies correctly. Successive reports use the counts in `bases` in
+ * turn.
  */
 function successOf(bases: readonly number[], shape: Shape, protection: Protection): number {
   const tables = bases.map((base) => [base, base + 1].map((count) => shownFor(count, shape, protection)));
@@ -92,8 +92,8 @@ function bestSuccess(shape: Shape, protection: Protection): number {
 }
 
 /**
- * The attacker wants to find out whether one device is in the first audience, and has the device on all of the other lists. One overlap
- * then shows several numbers that depend on it.
+ * To find out whether one device is in the first audience, the attacker has put the device in all other audiences. One
+ * overlap then shows several numbers that depend on the answer.
  */
 function successOfOverlaps(audiences: number, base: number): number {
   const [without, withDevice] = [base, base + 1].map((count) => shownFor(count, cosSquared, defaultProtection));
@@ -136,14 +136,14 @@ function printSuccess(name: string, success: number): number {
 }
 
 describe('an optimal attacker with 100 reports about each device', () => {
-  it('guesses at most three of four devices correctly', { timeout: 60_000 }, () => {
+  it('guesses at most three in four devices correctly', { timeout: 60_000 }, () => {
     const success = printSuccess('default protection', bestSuccess(cosSquared, defaultProtection));
     expect(success).toBeLessThanOrEqual(0.75);
     // The attacker must learn something. Otherwise the attack is broken and proves nothing.
     expect(success).toBeGreaterThan(0.65);
   });
 
-  it.each([2, 5, 10])('guesses at most three of four devices with the overlaps of %d audiences', (audiences) => {
+  it.each([2, 5, 10])('guesses at most three in four devices correctly from overlaps of %d audiences', (audiences) => {
     const bases = Array.from({ length: 25 }, (_, n) => 1000 + n);
     const best = bases.toSorted(
       (one, other) =>

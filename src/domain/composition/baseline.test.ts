@@ -11,11 +11,11 @@ function compare(devices: number | null, total: number | null, protection = exac
 }
 
 describe('compareEntry', () => {
-  it('keeps the comparison with the warehouse without a baseline', () => {
+  it('compares with the warehouse if there is no baseline', () => {
     expect(compare(null, null)).toMatchObject({ index: 5, baselineShare: null, indexRange: { low: 5, high: 5 } });
   });
 
-  it('divides the share by the share in the baseline', () => {
+  it('divides the share by the baseline share', () => {
     expect(compare(50, 200)).toMatchObject({
       share: 0.5,
       baselineShare: 0.25,

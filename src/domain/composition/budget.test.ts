@@ -11,27 +11,27 @@ describe('the privacy budget', () => {
     expect(nextReportAt(spent, 1, limits, now)).toBeNull();
   });
 
-  it('names the time when the oldest draws of the customer are 30 days old', () => {
+  it("returns the time when enough of the customer's draws are 30 days old", () => {
     const spent = { ofCustomer: [daysAgo(29), daysAgo(20, 3), daysAgo(1)], ofPartnerToday: 1 };
     expect(nextReportAt(spent, 1, limits, now)).toEqual(new Date('2026-11-19T10:30:00Z'));
     expect(nextReportAt(spent, 2, limits, now)).toEqual(new Date('2026-11-28T10:30:00Z'));
   });
 
-  it('names midnight UTC when the partner has reached its daily limit', () => {
+  it('returns midnight UTC when the partner has reached its daily limit', () => {
     const spent = { ofCustomer: [], ofPartnerToday: 10 };
     expect(nextReportAt(spent, 1, limits, now)).toEqual(new Date('2026-11-19T00:00:00Z'));
   });
 
-  it('names the later time when both limits are reached', () => {
+  it('returns the later time when both limits are reached', () => {
     const spent = { ofCustomer: [daysAgo(10, 5)], ofPartnerToday: 10 };
     expect(nextReportAt(spent, 1, limits, now)).toEqual(new Date('2026-12-08T10:30:00Z'));
   });
 
-  it('says that a report is never possible if it needs more than a whole budget', () => {
+  it('returns "never" if a report needs more draws than a limit allows', () => {
     expect(nextReportAt({ ofCustomer: [], ofPartnerToday: 0 }, 6, limits, now)).toBe('never');
   });
 
-  it('has no limit if both are disabled', () => {
+  it('allows every report if both limits are disabled', () => {
     const spent = { ofCustomer: [daysAgo(1, 1_000)], ofPartnerToday: 1_000 };
     expect(nextReportAt(spent, 16, { perPartnerAndDay: 0, perCustomer: 0 }, now)).toBeNull();
   });

@@ -1,4 +1,4 @@
-/** What a report reveals. An overlap says nothing about attributes, so it has a budget of its own. */
+/** What a report reveals. An overlap reveals nothing about attributes, so it has its own budget. */
 export type BudgetKind = 'composition' | 'overlap';
 
 /**

@@ -1,7 +1,7 @@
 /** Dimensions by which a report can be split. */
 export type Split = 'id_type' | 'country' | 'event';
 
-/** How devices are grouped for counting. `first_event` counts each device under one event only: the smallest. */
+/** How devices are grouped for counting. `first_event` counts each device only under its smallest event. */
 export type Counting = 'none' | Split | 'first_event';
 
 /**
@@ -13,7 +13,7 @@ export function countingOf(split: Split | null, isProtected: boolean): Counting 
   return split ?? 'none';
 }
 
-/** Returns the split of a report that was counted like this. */
+/** Returns the split of a report that uses this counting. */
 export function splitOf(counting: Counting): Split | null {
   if (counting === 'first_event') return 'event';
   return counting === 'none' ? null : counting;

@@ -1,12 +1,12 @@
 import type { Split } from './counts.ts';
 
-/** What has happened. The data contains IDs, but no device IDs and no counts. */
+/** What happened. The data contains IDs, but no device IDs and no counts. */
 export type EventContent = {
   readonly type: 'report.ready';
   readonly data: { readonly audienceId: number; readonly warehouseSegmentId: number; readonly split: Split | null };
 };
 
-/** An entry of a partner's event log. Sequence numbers have no gaps. */
+/** An entry in a partner's event log. Sequence numbers have no gaps. */
 export type LoggedEvent = EventContent & {
   readonly sequence: number;
   /** The customer's name, or null if the event concerns the partner itself. */

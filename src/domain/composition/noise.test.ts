@@ -38,7 +38,7 @@ describe('noise', () => {
     }
   });
 
-  it('draws different noise with another key', () => {
+  it('draws different noise with a different key', () => {
     const other = reportKey(new Secret('5b'.repeat(32)), []);
     const values = (drawn: typeof draw): number[] =>
       Array.from({ length: 50 }, (_, n) => cosSquaredNoise(drawn, 15)(['cell', n]));

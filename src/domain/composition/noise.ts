@@ -1,7 +1,7 @@
 /** Derives a number in [0, 1) from a message and a secret key. */
 export type Draw = (message: string) => number;
 
-/** Derives an integer from its context. */
+/** Derives an integer from the values that identify a count. */
 export type Noise = (about: readonly (string | number | null)[]) => number;
 
 /**

@@ -16,7 +16,7 @@ function counts(contents: readonly string[], intersection: number): OverlapCount
 }
 
 describe('an overlap', () => {
-  it('reports all intersections of up to five audiences, and the pairs of more', () => {
+  it('reports all intersections of up to five audiences, but only pairs for more than five', () => {
     expect(intersectionsOf(3)).toEqual([
       [0, 1],
       [0, 2],
@@ -26,11 +26,11 @@ describe('an overlap', () => {
     expect([2, 3, 4, 5, 6, 10].map((audiences) => intersectionsOf(audiences).length)).toEqual([1, 4, 11, 26, 15, 45]);
   });
 
-  it('costs one draw for each number that depends on one device in one audience', () => {
+  it('costs one draw for each number that depends on whether a device is in an audience', () => {
     expect([2, 3, 4, 5, 6, 10].map(drawsOfOverlap)).toEqual([2, 4, 8, 16, 6, 10]);
   });
 
-  it('differs from the exact counts by the noise and the rounding step at most', () => {
+  it('differs from the exact counts by at most the noise and the rounding step', () => {
     const { intersections, reach, audiences } = protectOverlap(counts(['a', 'b', 'c'], 400), defaultProtection, noise);
     const published = [
       ...intersections.map(({ devices }) => (devices ?? 0) - 400),
@@ -48,7 +48,7 @@ describe('an overlap', () => {
     expect(pair).toEqual({ audienceIds: [1, 2], devices: null, small: true });
   });
 
-  it('has the same noise for the same devices, whatever else is in the request and in which order', () => {
+  it('has the same noise for the same devices, regardless of audience order and other audiences in the request', () => {
     const pairOf = (contents: readonly string[], exact: number): number | null | undefined =>
       protectOverlap(counts(contents, exact), { ...defaultProtection, roundTo: 0 }, noise).intersections[0]?.devices;
     expect(pairOf(['a', 'b', 'c'], 400)).toBe(pairOf(['a', 'b'], 400));

@@ -27,9 +27,9 @@ export function intersectionsOf(audiences: number): readonly (readonly number[])
 
 /**
  * Returns how many numbers in an overlap can depend on whether one device is in one audience: all intersections with
- * that audience, and its size. Each of these numbers gives an observation to an attacker who has put the device in all
- * other audiences. The reach is not included. It depends on the device only if no other audience contains it, and then no
- * intersection depends on the device.
+ * that audience, and its size. Each of these numbers is an observation for an attacker who has put the device in all
+ * other audiences. The reach is not included: it depends on the device only if no other audience contains the device,
+ * in which case no intersection depends on the device.
  */
 export function drawsOfOverlap(audiences: number): number {
   return intersectionsOf(audiences).filter((positions) => positions.includes(0)).length + 1;

@@ -124,7 +124,7 @@ describe('a protected report', () => {
     );
   });
 
-  it('hides one additional cell, the next smallest, if only one cell is hidden', () => {
+  it('also hides the next smallest cell if only one cell is below the threshold', () => {
     const cells = [500, 10, 300, 200].map((devices, index) => ({
       attributeId: 1,
       value: ['DE', 'FR', 'GB', 'US'][index] ?? '',
@@ -193,7 +193,7 @@ describe('a published report', () => {
   }));
   const counts = { members: 'm', matchedDevices: 3000, knownDevices: 100_000, countries: {}, cells };
 
-  it('has the same top entries as the whole protected report', () => {
+  it('has the same top entries as a report that is protected all at once', () => {
     const portions = publishInPortions(counts, 'country', defaultProtection, noise);
     let [next, yields] = [portions.next(), 0];
     for (; !next.done; next = portions.next()) yields += 1;

@@ -36,7 +36,9 @@ export type Report = ReportTotals & {
   readonly entries: readonly ReportEntry[];
 };
 
-/** Whether any measure changes published numbers. `flagUnder` changes none, so it does not count as protection. */
+/**
+ * Whether any measure changes published numbers. `flagUnder` only flags entries, so it does not count as protection.
+ */
 export function isProtecting({ hideUnder, noise, roundTo }: Protection): boolean {
   return hideUnder > 0 || noise > 0 || roundTo > 0;
 }
@@ -103,8 +105,8 @@ export function addShares(counts: PublishedCounts, totals: ReportTotals): Report
 type PublishedCell = { readonly cell: CellCount; readonly devices: number };
 
 /**
- * Rounds down, so that a published count of 50 means a noisy count of at least 50. The default hiding threshold is then
- * one of the rounding steps.
+ * Rounds down, so that a published count of 50 means a noisy count of at least 50. The default hiding threshold is a
+ * multiple of the default rounding step.
  */
 export function roundDown(count: number, step: number): number {
   const whole = Math.max(0, count);
@@ -121,8 +123,8 @@ export function indexOf(share: number | null, ofBaseline: number | null): number
 }
 
 /**
- * If an attribute had only one hidden cell, the total would reveal that cell's count. The next smallest cell is then
- * hidden too.
+ * If only one cell of an attribute were hidden, the total would reveal its count, so the next smallest cell is hidden
+ * too.
  */
 function hiddenCells(cells: readonly PublishedCell[], isSplit: boolean, hideUnder: number): ReadonlySet<CellCount> {
   const hidden = new Set(cells.filter(({ devices }) => devices < hideUnder).map(({ cell }) => cell));
@@ -140,7 +142,7 @@ function hiddenCells(cells: readonly PublishedCell[], isSplit: boolean, hideUnde
 export const orders = ['devices', 'index', 'lowest_index'] as const;
 export type Order = (typeof orders)[number];
 
-/** Sorts by published numbers, so that the order reveals nothing more. Hidden entries come last. */
+/** Sorts by published numbers, so the order reveals nothing beyond them. Hidden entries come last. */
 export function topEntries(entries: readonly ReportEntry[], order: Order, limit: number): readonly ReportEntry[] {
   const rank = ({ devices, index }: ReportEntry): number => {
     if (order === 'devices') return devices ?? -1;
@@ -155,15 +157,15 @@ export function topEntries(entries: readonly ReportEntry[], order: Order, limit:
 /** Maximum number of entries in a response. */
 export const maxReportEntries = 100;
 
-/** A report as callers see it. `top` has as many entries as a response can have, in every order. */
+/** A report as callers see it. For each order, `top` has as many entries as a response can have. */
 export type PublishedReport = Omit<Report, 'entries'> & {
   readonly top: Readonly<Record<Order, readonly ReportEntry[]>>;
   readonly cells: readonly PublishedCounts[];
 };
 
 /**
- * Protects a report and selects its top entries. Yields after each portion of the cells, so that the caller can do other work
- * in between: two HMACs per cell take a second for 50,000 cells.
+ * Protects a report and selects its top entries. Yields after each portion of the cells, so that the caller can do
+ * other work in between, because two HMACs per cell take a second for 50,000 cells.
  */
 export function* publishInPortions(
   counts: CompositionCounts,

@@ -10,7 +10,7 @@ describe('the range of a published number', () => {
     expect(countRange(123, { noise: 0, roundTo: 0 })).toEqual({ low: 123, high: 123 });
   });
 
-  it('contains the exact count and the exact index, whatever the noise', () => {
+  it('contains the exact count and the exact index for any noise', () => {
     const { noise: bound } = defaultProtection;
     const exact = fc.record({
       devices: fc.integer({ min: 0, max: 2_000 }),

@@ -1,6 +1,6 @@
 import type { Protection, ReportEntry } from './protection.ts';
 
-/** The exact numbers that could have been published as the same number. Both ends are inclusive. */
+/** The exact numbers that could have led to a published number. Both ends are inclusive. */
 export type Range = { readonly low: number; readonly high: number };
 
 type Measures = Pick<Protection, 'noise' | 'roundTo'>;
@@ -10,7 +10,7 @@ export function countRange(published: number, { noise, roundTo }: Measures): Ran
   return { low: Math.max(0, published - noise), high: published + Math.max(0, roundTo - 1) + noise };
 }
 
-/** The range of the index, computed from published numbers only. Null if the index is hidden, or has no upper limit. */
+/** The range of the index, computed from published numbers only. Null if the index is hidden or has no upper limit. */
 export function indexRange(
   { devices, warehouseDevices }: Pick<ReportEntry, 'devices' | 'warehouseDevices'>,
   totals: { readonly matchedDevices: number; readonly warehouseDevices: number },

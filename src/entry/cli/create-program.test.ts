@@ -56,7 +56,7 @@ describe('the program', () => {
     expect(help.indexOf('  migrate')).toBeGreaterThan(help.indexOf('For operators:'));
   });
 
-  it("groups partners' audience commands and the operator's purges under one name", () => {
+  it("groups partners' audience commands and the operator's `purges` command under one name", () => {
     const audience = program.commands.filter((command) => command.name() === 'audience');
     expect(audience.flatMap(({ commands }) => commands.map((command) => command.name()))).toEqual([
       'create',

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 
-/** One example per operator command. A test checks that every command has an example and parses it as a shell would. */
+/**
+ * One example per operator command. A test parses each example as a shell would and checks that every command has one.
+ */
 const examples: Readonly<Record<string, string>> = {
   migrate: 'inlet migrate',
   'partner create': 'inlet partner create acme > acme.json',

@@ -21,7 +21,7 @@ export type CheckResult = {
 
 const checkTimeoutMs = 5_000;
 
-/** Each list contains the checks of one server. Its first check tests whether the server is reachable. */
+/** Each list contains the checks of one server. The first check tests whether the server is reachable. */
 export async function runChecks(servers: readonly (readonly Check[])[]): Promise<CheckResult[]> {
   return (await Promise.all(servers.map(checkServer))).flat();
 }
@@ -58,12 +58,15 @@ export function describeClock(serverMs: number, zone: string): string {
   throw new Error(`${Math.abs(seconds)} s ${direction} this machine`);
 }
 
-/** A socket error may have an empty message. Its code, or the errors of the attempted addresses, then describe it. */
+/**
+ * A socket error may have an empty message. In that case, its code or the errors of the attempted addresses describe
+ * the problem.
+ */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  // The S3 client uses this text if the storage sends only a code, which is the name of the error.
+  // If the storage sends only a code, the S3 client uses this text as the message and the code as the name.
   if (error.message === 'UnknownError') return error.name;
   return error.message === '' ? code : error.message;
 }

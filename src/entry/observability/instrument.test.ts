@@ -40,7 +40,7 @@ describe('an instrumented port', () => {
 });
 
 describe('an instrumented shard', () => {
-  it('labels a statement by its first keyword, or as other', async () => {
+  it('labels a statement with its first keyword, or with "other" if the keyword is unknown', async () => {
     const meters = createMeters();
     const shard = meterShard(meters, 1, {
       command: (_options: { query: string }): Promise<void> => Promise.resolve(),

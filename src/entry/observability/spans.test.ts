@@ -7,7 +7,7 @@ import { failSpan, startSpans } from './spans.ts';
 import { type Tracing, tracePort, traceWork } from './trace.ts';
 
 describe('spans', () => {
-  it('logs spans that cannot be exported and still shuts down', { timeout: 30_000 }, async () => {
+  it('logs a warning if spans cannot be exported, and still shuts down', { timeout: 30_000 }, async () => {
     const warn = vi.fn<Log['warn']>();
     const log: Log = { info: () => undefined, warn, error: () => undefined };
     const spans = startSpans({ url: new Secret('http://user:hunter2@127.0.0.1:9'), service: 'test', log });
@@ -44,7 +44,7 @@ function recorder(): { tracing: Tracing; ended: string[] } {
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 describe('traced work', () => {
-  it('adds the IDs of the work and of the enclosing work to log lines until the work ends', async () => {
+  it('adds the IDs of the current and enclosing work to log lines until the work ends', async () => {
     const trace = traceWork(null);
     const seen = await trace.span('outer', { partnerId: 7 }, () =>
       trace.span('inner', { jobId: 5 }, () => Promise.resolve(fieldsOfScope())),
@@ -53,7 +53,7 @@ describe('traced work', () => {
     expect(currentScope()).toBeUndefined();
   });
 
-  it('creates a span with a child span per call, and none for a call outside any work', async () => {
+  it('creates a span for the work and a child span per call, but no span for a call outside of work', async () => {
     const { tracing, ended } = recorder();
     const port = tracePort(tracing, 'stage', { drop: () => Promise.resolve('dropped') });
     expect(await port.drop()).toBe('dropped');

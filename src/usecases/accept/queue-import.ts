@@ -20,7 +20,7 @@ export type QueueImportDeps = {
   readonly canAssumeRoles: boolean;
 };
 
-/** Accepts an import. Throws immediately if the request is invalid. All other errors appear on the record. */
+/** Accepts an import. Throws immediately if the request is invalid. All other errors appear in the import log. */
 export async function queueImport(
   deps: QueueImportDeps,
   partner: Partner,
@@ -68,7 +68,7 @@ export type QueueDeleteDeps = {
   readonly limits: Limits;
 };
 
-/** Accepts a request to delete all data of some attributes. Attributes can be retired. */
+/** Accepts a request to delete all data of the given attributes, which can be retired. */
 export async function queueDelete(
   deps: QueueDeleteDeps,
   partner: Partner,

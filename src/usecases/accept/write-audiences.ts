@@ -46,7 +46,7 @@ export async function clearAudience(
   if (!(await deps.audiences.clear(scope, audienceId, idempotency))) throw noSuchAudience(audienceId);
 }
 
-/** Decision 5: a dismissed entry stays in the list but no longer decides the status. */
+/** Decision 5: a dismissed entry stays in the list but no longer affects the status. */
 export async function dismissAudienceFile(
   deps: WriteAudienceDeps,
   scope: AudienceScope,

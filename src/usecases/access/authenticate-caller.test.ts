@@ -74,7 +74,7 @@ describe('authenticateCaller', () => {
     expect(seen.lookups).toBe(1);
   });
 
-  it('rejects a key that is no longer valid with the same message and returns its holder for the audit log', async () => {
+  it('rejects an expired or revoked key with the same message and returns its holder for the audit log', async () => {
     const { deps, seen } = storeOf({ ...valid, isValid: false, isUseDue: true });
     const error = await errorOf(deps, 'Bearer good');
     expect(error).toBeInstanceOf(InvalidApiKey);

@@ -66,7 +66,7 @@ describe('requests of a key', () => {
     expect(queries.length).toBeLessThan(10);
   });
 
-  it('never exceeds the limit across processes and leaves unused at most what other processes have reserved', async () => {
+  it('never exceeds the limit across processes and withholds only requests reserved by other processes', async () => {
     const { limiter } = sharedWindows();
     const processes = Array.from({ length: 4 }, () => limiter(300));
     let admitted = 0;
@@ -80,7 +80,7 @@ describe('requests of a key', () => {
     expect(admitted).toBe(300);
   });
 
-  it('does not count requests against another key, but counts them against the partner', async () => {
+  it('counts requests against the key and the partner, but not against other keys', async () => {
     const { limiter } = sharedWindows();
     const { admit } = limiter(5, 8);
     const send = async (keyId: number, partnerId?: number): Promise<number> => {

@@ -44,8 +44,8 @@ type Budget = Pick<Quota, 'name' | 'limit'> & {
 
 /**
  * Enforces a rate limit per window across all processes. Each process reserves portions of the window and consumes them
- * locally, so that most requests need no database query. The limit is never exceeded. A caller may get less than the
- * limit, because every other process can hold one unused portion.
+ * locally, so that most requests need no database query. The limit is never exceeded. A caller may be allowed fewer
+ * requests than the limit, because every other process can hold one unused portion.
  */
 export function limitRequests({ requestWindows, requestLimits, log }: Deps): RequestLimiter {
   const budgets = new Map<string, Budget>();
@@ -71,7 +71,7 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
 
   async function take(empty: readonly Budget[]): Promise<void> {
     const portions = empty.map(nextPortion);
-    // The time is taken before the query, so that the window ends slightly early in this process and never late.
+    // The time is read before the query, so that in this process, the window may end slightly early but never late.
     const startedAt = performance.now();
     const windows = await requestWindows.take(
       empty.map(({ partnerId, keyId }, index) => ({ partnerId, keyId, requests: portions[index] ?? 1 })),

@@ -85,7 +85,7 @@ describe('the access recorder', () => {
     expect(written.denied.at(-1)).toEqual({ ...denied(null, ''), requestId: null, calls: 10_000 - ownRowsPerMinute });
   });
 
-  it('writes the calls with a known key separately from the aggregated calls from unknown callers', async () => {
+  it('writes calls with a known key separately from the aggregated calls of unknown callers', async () => {
     const { recorder, written } = recording();
     for (let n = 0; n < 100; n += 1) recorder.recordDenied(denied(null, `${n}`, `operation-${n}`, `10.0.0.${n}`));
     recorder.recordDenied(denied(7, 'mine'));

@@ -14,8 +14,8 @@ export type AccessRecorder = {
 type Deps = { readonly keys: ApiKeyStore; readonly audit: AuditLog; readonly log: Log };
 
 /**
- * Number of denied calls per minute that are recorded in separate rows. It applies to each key and to all unknown
- * callers together. Further calls are counted in one row per code, so that a flood of requests cannot fill the disk.
+ * Number of denied calls per minute that are recorded in separate rows. It applies per key, and to all unknown callers
+ * combined. Further calls are counted in one row per code, so that a flood of requests cannot fill the disk.
  */
 export const ownRowsPerMinute = 10;
 

@@ -49,7 +49,7 @@ export async function* auditRows(deps: AuditDeps, scope: AuditScope): AsyncGener
   }
 }
 
-/** The number of IDs that a difference lists. */
+/** The maximum number of IDs that a difference lists. */
 const namedIds = 20;
 
 /**
@@ -86,7 +86,7 @@ async function differencesOfPartner(deps: AuditDeps, partnerId: PartnerId): Prom
 
 const pageSize = 500;
 
-/** Lists all items, page by page. `key` is the ID by which they are sorted. */
+/** Lists all items, page by page. `key` names the ID that they are sorted by. */
 export async function* pages<Key extends string, Item extends Readonly<Record<Key, number>>>(
   list: (page: AuditPage) => Promise<readonly Item[]>,
   key: Key,
@@ -100,7 +100,7 @@ export async function* pages<Key extends string, Item extends Readonly<Record<Ke
   }
 }
 
-/** Reads the record again after a difference, because a later job may have started during the audit. */
+/** Reads the record again if there is a difference, because a later job may have started during the audit. */
 async function auditImport(deps: AuditDeps, scope: AuditScope, job: RecordedImport): Promise<string[]> {
   const devices = await deps.auditEngine.countDevicesOfJob(job.partnerId, versionsOfJob(job.seq));
   const differences = differencesOfImport(job, devices);
@@ -127,7 +127,7 @@ async function differencesOfDelete({ warehouse }: AuditDeps, job: RecordedDelete
   return rows === 0 ? [] : [`${rows} deleted rows are still stored.`];
 }
 
-/** Returns null if the audience changed during the audit, so that the numbers cannot be compared. */
+/** Returns null if the numbers cannot be compared because the audience changed during the audit. */
 async function auditAudience(deps: AuditDeps, recorded: RecordedAudience): Promise<string[] | null> {
   const devices = await deps.auditEngine.countDevicesOfAudience(recorded);
   const differences = differencesOfAudience(recorded, devices);

@@ -16,7 +16,7 @@ type Deps = {
   readonly log: Log;
 };
 
-/** Task intervals. Every worker tries to run a task at its interval, and one worker runs it. */
+/** Task intervals. Every worker tries to run each task at its interval, but only one worker runs it. */
 export const wakeEverySeconds = 10;
 export const orphansEverySeconds = 60;
 export const forgetEverySeconds = 600;
@@ -55,7 +55,7 @@ export async function sweepRequestWindows(deps: {
   if (await deps.lanes.claimTurn('sweep request windows', windowsEverySeconds)) await deps.requestWindows.sweep();
 }
 
-/** Measures what each partner uses of its quotas. */
+/** Measures how much of its quotas each partner has used. */
 export async function measureUsage(deps: {
   readonly lanes: LaneStore;
   readonly warehouse: Warehouse;
@@ -70,7 +70,7 @@ type PurgeDeps = {
   readonly audiences: AudienceStore;
   readonly audienceWarehouse: AudienceWarehouse;
   readonly log: Log;
-  /** The longest time that dead rows of a large partner wait for others to be purged with them. */
+  /** The longest time that a large partner's dead rows wait for more dead rows to be purged with them. */
   readonly purgeWaitSeconds: number;
 };
 
@@ -80,14 +80,14 @@ const generationsAtATime = 10_000;
 /** How often a running purge renews its claim, in milliseconds. */
 const keepEvery = 30_000;
 
-/** Generations that wait are counted again after this time. */
+/** The rows of postponed generations are counted again after this time. */
 const recountAfterSeconds = 600;
 
 /**
  * Purges rows of cleared audiences from ClickHouse in the background. One mutation covers all due generations of all
- * partners, because a mutation renames every part of the table. Only one purge runs at a time across all workers, and
- * purges run for only a part of the time. Nothing reads these rows, so nothing waits for the purge. A worker that shuts
- * down does not wait either, because ClickHouse continues the mutation.
+ * partners, because a mutation renames every part of the table. Only one purge runs at a time across all workers, with
+ * a pause after each purge. Nothing reads these rows, so nothing waits for the purge. A worker that shuts down does not
+ * wait either, because ClickHouse continues the mutation.
  */
 export async function purgeGenerations(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
   const due = await deps.audiences.claimDueGenerations(generationsAtATime);

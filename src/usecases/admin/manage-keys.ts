@@ -41,7 +41,7 @@ export async function revokeApiKey(deps: ApiKeyDeps, partnerName: string, keyId:
   throw new Failure('not_found', `The partner "${partnerName}" has no key ${keyId}.`);
 }
 
-/** Looks up the owner of a string that may be an API key, for example a leaked one. */
+/** Looks up the owner of a string that may be an API key, such as a leaked key. */
 export async function identifyApiKey(
   deps: { readonly partners: PartnerStore; readonly apiKeys: KeyIssuer },
   text: string,

@@ -7,8 +7,8 @@ export type RebuildDeps = {
 };
 
 /**
- * Replaces the known devices with the devices that have a live attribute row. Imports can run at the same time. If it is
- * interrupted, the next run starts over, and the live table is complete at every moment.
+ * Replaces the known devices with the devices that have a live attribute row. Imports can run at the same time. If the
+ * rebuild is interrupted, the next run starts over. The live table is complete at all times.
  */
 export async function rebuildKnownDevices({
   knownDevices,
@@ -18,7 +18,7 @@ export async function rebuildKnownDevices({
   await knownDevices.begin();
   await knownDevices.fill();
   await knownDevices.swap();
-  // A count that ran during the swap has an earlier version and is therefore repeated.
+  // A count that ran during the swap has an older version and is therefore repeated.
   await advanceKnownDevices();
   await knownDevices.dropOld();
   return { before, after: await knownDevices.count() };

@@ -54,7 +54,7 @@ describe('repairing a file', () => {
     ['a shard was restored after load 6', [9, 8, 7, 6, 5], [8], 7],
     ['both shards were restored after load 6', [9, 8, 7, 6, 5], [7, 8, 9], 6],
     ['a shard was emptied', [9, 8, 7, 6, 5], [6, 8], 1],
-  ])('suspects the loads after the last one that a shard still has, if %s', (_what, loadIds, uncounted, from) => {
+  ])('finds the first load whose rows may be missing if %s', (_what, loadIds, uncounted, from) => {
     expect(decideLostCounts(loadIds, new Set(uncounted), 2)?.suspectFrom).toBe(from);
   });
 });

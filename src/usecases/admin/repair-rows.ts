@@ -34,9 +34,9 @@ export type Suspect = { readonly subject: string; readonly reason: string; reado
 const recentLoads = 1_000;
 
 export type LostCounts = {
-  /** The lowest ID of a load whose counts are missing on the receiving shard. */
+  /** The first load whose counts are missing on the receiving shard. */
   readonly first: LoadId;
-  /** Rows of this load and of all later ones may be missing. */
+  /** Rows of this load and all later loads may be missing. */
   readonly suspectFrom: LoadId;
 };
 
@@ -55,8 +55,9 @@ export async function findLostCounts(
 }
 
 /**
- * A shard that has lost the counts of a load may have lost the rows of every load after the last one whose counts it still has,
- * including loads that other shards received. If it has none of the counts, it may have lost everything.
+ * If a shard has lost the counts of a load, find the last earlier load whose counts it still has. The shard may have
+ * lost the rows of every load after that one, including loads that other shards received. If it has no such counts, it
+ * may have lost everything.
  */
 export function decideLostCounts(
   loadIds: readonly LoadId[],
@@ -76,8 +77,8 @@ export function decideLostCounts(
 
 /**
  * Finds the work whose rows may be missing. An audit detects missing rows of an import only if no later import can have
- * replaced them. Therefore, if a shard has lost the counts of a load, all work from that load on is compared with its
- * source files as well.
+ * replaced them. Therefore, if a shard has lost the counts of a load, all work that may be affected is compared with
+ * its source files as well.
  */
 export async function* findSuspects(deps: RepairDeps, scope: AuditScope): AsyncGenerator<Suspect> {
   const named = new Set<string>();
@@ -143,7 +144,7 @@ async function repairJob(deps: RepairDeps, files: readonly FileToRepair[], signa
   try {
     if (first.keyType !== null) {
       const attributes = await deps.attributes.list(first.partnerId, { retired: true });
-      // The attributes can have been retired since the import.
+      // The attributes may have been retired since the import.
       const active = attributes.map((attribute) => ({ ...attribute, isRetired: false }));
       await deps.warehouse.writeJobKeys(first.jobId, importKeys(active, first.keyType));
     }
@@ -166,7 +167,7 @@ async function repairJob(deps: RepairDeps, files: readonly FileToRepair[], signa
   }
 }
 
-/** Returns why the file cannot be repaired, or null. The rows must be those that the file had when it was loaded. */
+/** Returns the reason why the file cannot be repaired, or null. Its row counts must match the recorded counts. */
 async function stageAgain(deps: RepairDeps, { load, file }: StagedFile, signal: AbortSignal): Promise<string | null> {
   const { fileId, object, expectGzip, source } = file;
   const claim: BatchClaim = {
@@ -232,7 +233,7 @@ async function addWhileIdle(
 
 const replaced = 'a later import with mode "replace" has replaced its rows, or should have. Import it again.';
 
-/** Returns the reason why none of these files, which belong to one job, can be loaded again, or null. */
+/** Returns the reason why the files of a job cannot be loaded again, or null if they can. */
 async function findObstacle(deps: RepairDeps, [first]: readonly FileToRepair[]): Promise<string | null> {
   if (!first) return null;
   return obstacleOf(first, await deps.repairRecords.findLaterChanges(first.partnerId, first.seq));

@@ -14,9 +14,7 @@ export const retentionTriedEverySeconds = 300;
 /** Maximum number of jobs, files, and other rows that one transaction removes, so that transactions stay short. */
 export const removedAtATime = { jobs: 500, files: 5_000, rows: 10_000 } as const;
 
-/**
- * The length of each pause relative to the work before it. With 1, the sweep runs statements at most half of the time.
- */
+/** The length of each pause relative to the work before it. With 1, the sweep is active at most half of the time. */
 const pausePerWork = 1;
 
 type Deps = {
@@ -26,7 +24,7 @@ type Deps = {
   readonly log: Log;
 };
 
-/** Removes records of finished work that are older than their retention, in short transactions with pauses in between. */
+/** Removes records of finished work whose retention period has ended, in short transactions with pauses in between. */
 export async function removeExpiredRecords(deps: Deps, signal: AbortSignal): Promise<void> {
   if (!(await deps.lanes.claimTurn('remove expired records', retentionEverySeconds))) return;
   const { retentionStore: store, retention } = deps;

@@ -21,8 +21,8 @@ export async function checkLoadIds({ topology, engineTopology }: TopologyDeps): 
 }
 
 /**
- * Returns the differences that must not exist while rows are loaded. Compares the topology, then the schema of the
- * shards, then the load IDs. Each comparison is possible only if the previous one found no difference.
+ * Returns the differences that prevent loading. Compares the topology, then the schema of the shards, then the load
+ * IDs. Each comparison is possible only if the previous one found no difference.
  */
 export async function checkInstallation(deps: TopologyDeps): Promise<readonly string[]> {
   const topology = await checkTopology(deps);
@@ -37,8 +37,8 @@ export async function requireRecordedTopology(deps: TopologyDeps): Promise<void>
 }
 
 /**
- * Throws if a shard has an identity although nothing is recorded. Its database then belongs to another installation, whose partners,
- * jobs, and loads have the same IDs.
+ * Throws if a shard has an identity although nothing is recorded. The shard's database then belongs to another
+ * installation, which uses the same IDs for its own partners, jobs, and loads.
  */
 export async function requireUnownedShards({ engineTopology }: Pick<TopologyDeps, 'engineTopology'>): Promise<void> {
   const servers = await engineTopology.observe();
@@ -51,7 +51,7 @@ export async function requireUnownedShards({ engineTopology }: Pick<TopologyDeps
 }
 
 /**
- * Returns the shards that the first configured server reaches. The caller has given every shard an identity. Throws if the
+ * Returns the shards that the first configured server reaches. Every shard must already have an identity. Throws if the
  * configured servers do not agree with each other.
  */
 export async function observeShards({ engineTopology }: Pick<TopologyDeps, 'engineTopology'>): Promise<ShardRecord[]> {
@@ -71,7 +71,7 @@ export async function recordTopology(deps: TopologyDeps): Promise<void> {
   await deps.topology.record(await observeShards(deps));
 }
 
-/** Throws `topology_mismatch` if the last check found a difference. Checks again when that check is too old. */
+/** Throws `topology_mismatch` if the last check found a difference. If that check is too old, checks again first. */
 export type RequireTopology = () => Promise<void>;
 
 type GuardDeps = TopologyDeps & { readonly log: Log; readonly recordTopology: (hasDifferences: boolean) => void };
@@ -95,12 +95,12 @@ export function topologyGuard(deps: GuardDeps, intervalMs: number): RequireTopol
       await running;
     }
     if (last === null || last.differences.length === 0) return;
-    // A caller of the API can see this text. The log contains the differences.
+    // API callers can see this text. The differences are only in the log.
     throw new Failure('topology_mismatch', 'The shards differ from the recorded topology.');
   };
 }
 
-/** Returns null if a server is unavailable, so that the topology is unknown. */
+/** Returns null if the topology is unknown because a server is unavailable. */
 export async function matchesTopology(requireTopology: RequireTopology): Promise<boolean | null> {
   try {
     await requireTopology();

@@ -6,8 +6,8 @@ import type { FilePage, LoadedFile } from '../../ports/records.ts';
 type Deps = { readonly stage: LoadStage };
 
 /**
- * One failed file (row 0) or one rejected row. If `fileId` is 0, the error concerns no file, and `row` is only its
- * position in the list.
+ * One failed file (row 0) or one rejected row. If `fileId` is 0, the error does not concern a file, and `row` is only
+ * its position in the list.
  */
 export type LoadError = {
   readonly fileId: number;
@@ -83,7 +83,7 @@ function rejectLine({ fileId, row, reason, text }: RejectedRow, files: ReadonlyM
     file: files.get(fileId)?.path ?? '',
     row,
     code: reason,
-    // A newer release may have rejected the row for a reason that this release does not have.
+    // A newer release may have rejected the row for a reason that this release does not know.
     message: isRejectReason(reason) ? rejectReasons[reason] : 'The row was rejected.',
     column: isRejectReason(reason) ? columnOfReason(reason) : null,
     text: displayText(text),

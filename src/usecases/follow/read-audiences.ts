@@ -8,7 +8,7 @@ type Deps = { readonly audiences: AudienceStore };
 
 /**
  * The audiences as the API shows them. Every read goes through this store, so that no operation can return the exact
- * matched devices of a small audience.
+ * number of matched devices of a small audience.
  */
 export function roundedAudiences(audiences: AudienceStore, unit: number): AudienceStore {
   return {
@@ -25,7 +25,7 @@ export function roundedAudiences(audiences: AudienceStore, unit: number): Audien
   };
 }
 
-/** Maximum number of file entries on a record. The others are listed page by page. */
+/** Maximum number of file entries in a record. The remaining entries are listed page by page. */
 export const maxFilesShown = 1_000;
 
 export type AudienceDetails = { readonly audience: Audience } & AudienceFilePage;

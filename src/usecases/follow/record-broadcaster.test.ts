@@ -103,7 +103,7 @@ describe('a record broadcaster', () => {
     expect(await subscription.next(({ step }) => step > 0, 5_000)).toMatchObject({ step: 3 });
   });
 
-  it('finds a change without a notification at the next poll of all records', async () => {
+  it('detects a change without a notification at the next poll of all records', async () => {
     startBroadcaster(pollsAllSoon);
     const subscription = follow();
     await subscription.fresh();
@@ -182,7 +182,7 @@ describe('a record broadcaster', () => {
     expect(broadcaster.follow({ partnerId: 1, id: 1 }, 'end')).toBeNull();
   });
 
-  it('ends all waits on shutdown with the last known state and accepts no new subscribers', async () => {
+  it('on shutdown, ends all waits, still returns the last known state, and accepts no new subscribers', async () => {
     const subscription = follow();
     await subscription.fresh();
     const next = subscription.next(() => false, 60_000);

@@ -12,7 +12,10 @@ import {
 } from './subscriptions.ts';
 
 export type RecordBroadcaster<Of, State> = {
-  /** Null if the maximum number of subscribers is reached or the process is shutting down. The caller must close it. */
+  /**
+   * Null if the maximum number of subscribers is reached or the process is shutting down. The caller must close the
+   * subscription.
+   */
   readonly follow: (of: Of, mode: SubscriptionMode) => Subscription<State> | null;
   /** Ends all waits. Subscribers get the last known state. */
   readonly end: () => void;
@@ -21,7 +24,7 @@ export type RecordBroadcaster<Of, State> = {
 export type PollTimes = {
   /** Minimum time between two polls. */
   readonly pauseMs: number;
-  /** How often records in progress are polled, and all records while the change feed is down. */
+  /** How often records in progress are polled. While the change feed is down, this applies to all records. */
   readonly tickMs: number;
   /** Number of ticks between polls of all records, which catch missed notifications. */
   readonly ticksForAll: number;
@@ -30,9 +33,9 @@ export type PollTimes = {
 const defaultTimes: PollTimes = { pauseMs: 100, tickMs: 1_000, ticksForAll: 15 };
 
 /**
- * Broadcasts changes of records to their subscribers. It polls after a notification, for a new subscriber, and once a
- * second for records in progress. Only one poll runs at a time, and it uses one statement for all due records.
- * Subscribers occupy no database connection.
+ * Broadcasts record changes to subscribers. It polls after a notification, for a new subscriber, and once a second for
+ * records in progress. Only one poll runs at a time, and it uses one statement for all due records. Subscribers occupy
+ * no database connection.
  */
 export function recordBroadcaster<Of, State>(
   source: RecordSource<Of, State>,
@@ -160,8 +163,8 @@ export function followerLimit(limits: FollowerLimits): SubscriberSlots {
 const concurrentReads = 4;
 
 /**
- * Polls these records. First reads all marks in one statement, and then the records whose mark has changed and that a
- * subscriber is waiting for. Notifies subscribers as soon as a record is read. Returns the records that could not be
+ * Polls these records. First reads all marks in one statement, and then each record whose mark has changed, if a
+ * subscriber is waiting for it. Notifies subscribers as soon as a record is read. Returns the records that could not be
  * polled.
  */
 async function pollRecords<Of, State>(

@@ -17,7 +17,7 @@ describe('retrying on changes', () => {
   function start() {
     const subscribers: Subscriber[] = [];
     const retry = retryOnChange({ subscribe: (subscriber) => void subscribers.push(subscriber) });
-    /** An attempt that succeeds after `isReady` was set. */
+    /** Retries an attempt that succeeds once `isReady` is set. */
     const waitFor = (partnerId: number) => {
       const state = { isReady: false, attempts: 0, result: '' };
       const attempt = (): Promise<string | null> => {
@@ -34,7 +34,7 @@ describe('retrying on changes', () => {
     return { subscribers, retry, waitFor, change };
   }
 
-  it('retries at once after a change of the partner, but not of another partner', async () => {
+  it("retries immediately after a change to the partner's data, but not to another partner's data", async () => {
     const { waitFor, change } = start();
     const [one, other] = [waitFor(1), waitFor(2)];
     await vi.advanceTimersByTimeAsync(0);
@@ -55,7 +55,7 @@ describe('retrying on changes', () => {
     expect(all.map(({ result }) => result)).toEqual(['ready', 'ready']);
   });
 
-  it('retries at once after a change during an attempt', async () => {
+  it('retries immediately if a change occurs during an attempt', async () => {
     const { retry, change } = start();
     const first = Promise.withResolvers<null>();
     const attempt = vi.fn<() => Promise<string | null>>().mockReturnValueOnce(first.promise);
@@ -67,7 +67,7 @@ describe('retrying on changes', () => {
     expect(attempt).toHaveBeenCalledTimes(2);
   });
 
-  it('also retries without a change, at first after 50 ms and later every 500 ms', async () => {
+  it('also retries without a change, first after 50 ms and later every 500 ms', async () => {
     const { waitFor } = start();
     const state = waitFor(1);
     await vi.advanceTimersByTimeAsync(50);
@@ -85,7 +85,7 @@ describe('retrying on changes', () => {
     expect(state.result).toBe('timeout');
   });
 
-  it('subscribes once, at the first call', async () => {
+  it('subscribes only once, on the first call', async () => {
     const { waitFor, subscribers } = start();
     expect(subscribers).toHaveLength(0);
     waitFor(1);

@@ -2,7 +2,7 @@ import type { PartnerId } from '../../domain/ids.ts';
 import type { ChangeFeed } from '../../ports/records.ts';
 
 /**
- * Calls `attempt` until it returns a result: after each change of the partner's data, and at increasing intervals,
+ * Calls `attempt` until it returns a result: after each change to the partner's data, and at increasing intervals,
  * because changes can be missed. Returns null after the timeout.
  */
 export type RetryOnChange = <T>(
@@ -14,7 +14,7 @@ export type RetryOnChange = <T>(
 const firstPollMs = 50;
 const maxPollMs = 500;
 
-/** Subscribes to the feed at the first call. */
+/** The first call of the returned function subscribes to the feed. */
 export function retryOnChange(feed: Pick<ChangeFeed, 'subscribe'>): RetryOnChange {
   const waiting = new Map<PartnerId, Set<() => void>>();
   let isSubscribed = false;
@@ -43,7 +43,7 @@ export function retryOnChange(feed: Pick<ChangeFeed, 'subscribe'>): RetryOnChang
         const result = await attempt();
         if (result !== null) return result;
         if (performance.now() > end) return null;
-        // A change during the attempt may have come too late for it.
+        // The attempt may have missed a change that occurred while it ran.
         if (hasChanged) continue;
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, pauseMs);

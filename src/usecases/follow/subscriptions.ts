@@ -13,7 +13,7 @@ export type Subscription<State> = {
 };
 
 type Broadcaster = {
-  /** Number of the last poll that has started. */
+  /** Number of the poll that started last. */
   readonly pollNumber: () => number;
   readonly requestPoll: () => void;
   readonly isEnding: () => boolean;
@@ -53,7 +53,7 @@ export function subscribe<Of, State>(
 
   return {
     fresh: async () => {
-      // A poll in progress may already have read an older state than the caller has seen.
+      // A poll in progress may have read a state that is older than the one the caller has seen.
       const wanted = broadcaster.pollNumber() + 1;
       broadcaster.requestPoll();
       while (topic.poll < wanted && !state.isClosed) {
@@ -92,7 +92,7 @@ export type Topic<Of, State> = {
   readonly of: Of;
   readonly followers: Map<object, { readonly mode: SubscriptionMode; readonly wake: () => void }>;
   last: State | null;
-  /** Read before `last`, so that `last` is current while the mark stays the same. */
+  /** Read before `last`, so that `last` is current as long as the mark stays the same. */
   mark: string | null;
   /** Number of the poll that read `last`; 0 before the first. */
   poll: number;

@@ -9,15 +9,15 @@ export const foldEverySeconds = 1;
 
 const changesAtATime = 100;
 
-/** After this time, a worker releases the lock, so that other work gets it even if there are always new changes. */
+/** After this time, a worker releases the lock, so that other work can get it even if new changes keep arriving. */
 const maxTurnMs = 5_000;
 
-/** A change whose fold has failed is not tried again for this long, so that it does not delay the others. */
+/** A change whose fold failed is not retried for this long, so that it does not delay other changes. */
 const retryAfterSeconds = 30;
 
 /**
  * Brings the device index up to date. A fold reads the rows that were published before it started, so a change that is
- * noted during a fold is left to the next one. If a fold is interrupted, the next one repeats it. After a failure,
+ * noted during a fold is left to the next fold. If a fold is interrupted, the next fold repeats it. After a failure,
  * statements of the failed fold may still be running. The next fold therefore takes a new lease, which stops them.
  */
 export async function foldIndex(deps: FoldDeps, signal: AbortSignal): Promise<void> {
@@ -106,7 +106,7 @@ async function foldRows({ index, indexStore }: FoldDeps, fold: Fold, change: Ind
 /** How often other work tries to get the lock while a worker folds. */
 const lockPollMs = 100;
 
-/** Runs `run` while no worker folds. Waits at most `maxMs` for a running fold. Returns whether it ran. */
+/** Calls `run` while no worker folds. Waits at most `maxMs` for a running fold. Returns whether `run` was called. */
 export async function whileFoldsWait(
   { indexStore }: { readonly indexStore: Pick<IndexStore, 'runAlone'> },
   run: () => Promise<void>,

@@ -25,8 +25,9 @@ type Deps = {
 };
 
 /**
- * Recounts the matched devices of every audience whose count is older than the known devices. The version is read before the known
- * devices are folded, so that the counts include at least the devices of that version.
+ * Recounts the matched devices of every audience whose count is older than the current version of the known devices.
+ * The version is read before the known devices are folded, so that the counts include at least the devices of that
+ * version.
  */
 export async function refreshMatched(deps: Deps, signal: AbortSignal): Promise<void> {
   const { index, indexStore, lanes, log } = deps;

@@ -4,7 +4,7 @@ import type { AudienceJob, CountsBefore, DeleteJob, ImportJob, LaneJob, StagedLo
 
 /** A partner's lane, read in one transaction while the lane is locked. */
 export type LaneSnapshot = {
-  /** True while a backup captures its cut. */
+  /** True while a backup captures its consistent state. */
   readonly isPaused: boolean;
   /** The oldest canceled job that may have left staged rows behind, with the loads to drop. */
   readonly canceled: { readonly jobId: JobId; readonly loadIds: readonly LoadId[] } | null;
@@ -25,7 +25,7 @@ export type LaneHead = { readonly isCanceled: boolean } & (
 
 /** The files of a started job that are not loaded yet. */
 export type FileProgress = {
-  /** The first batches that contain a file that is not staged, up to the limit of batches in flight. */
+  /** The first batches with unstaged files, up to the limit of batches in flight. */
   readonly batchIds: readonly BatchId[];
   readonly stagedFiles: number;
   /** The number of accepted rows in the staged files. */
@@ -56,7 +56,7 @@ export type LaneDecision =
  * files load.
  */
 export function decideNextStep({ isPaused, canceled, head }: LaneSnapshot): LaneDecision {
-  // The backup requeues the lane after the pause. If the backup dies, the periodic requeue does.
+  // The backup requeues the lane after the pause. If the backup crashes, the periodic requeue does so.
   if (isPaused) return { do: 'rest', dispatch: [] };
   if (canceled) return { do: 'clean', ...canceled };
   if (!head) return { do: 'rest', dispatch: [] };
@@ -77,7 +77,7 @@ const cheapRows = 250_000;
 /** Counting this many devices takes a few seconds. A smaller group can wait for the files that are still loading. */
 const largeGroupRows = 20_000_000;
 
-/** The maximum wait. It is limited because another file may be retried for a long time. */
+/** The maximum wait. Without a limit, a file that is retried for a long time would hold up the others. */
 const maxWaitSeconds = 60;
 
 /**

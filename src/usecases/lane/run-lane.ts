@@ -59,10 +59,13 @@ export async function runLane(deps: RunLaneDeps, token: LaneToken, signal: Abort
   await deps.lanes.yieldLane(token, 0);
 }
 
-/** How often a lane checks whether ClickHouse has removed the rows of a delete. It occupies no slot in between. */
+/**
+ * How often a lane checks whether ClickHouse has removed the rows of a delete. Between checks, the lane occupies no
+ * slot.
+ */
 const deleteCheckSeconds = 5;
 
-/** Returns false if the step waits for ClickHouse. The lane repeats it later. */
+/** Returns false if the step is waiting for ClickHouse. The lane then repeats the step later. */
 async function runStep(deps: RunLaneDeps, step: Exclude<LaneStep, { do: 'rest' }>): Promise<boolean> {
   if (step.do === 'finish' && step.job.kind === 'delete') return finishDelete(deps, step.job);
   if (step.do === 'clean') await cleanUp(deps, step.jobId, step.loadIds);
@@ -149,8 +152,8 @@ export async function finishImport(deps: FinishImportDeps, job: ImportJob): Prom
 }
 
 /**
- * Counts the job's devices from its published rows. These rows still contain devices whose staged rows were lost with a
- * server, and they were compared with their accounts when they were published.
+ * Counts the job's devices from its published rows. The published rows still include devices whose staged rows were
+ * lost with a server, and they were compared with the accounts of their loads when they were published.
  */
 async function recountDevices({ warehouse, log }: FinishImportDeps, job: ImportJob): Promise<number> {
   log.warn({ jobId: job.id, partnerId: job.partnerId }, 'device rows are missing; counting the published rows');
@@ -201,8 +204,8 @@ async function swapIn(
 }
 
 /**
- * Returns the errors for the record. The failure of the job itself is listed first, unless it only repeats the failure of
- * its single file.
+ * Returns the errors for the record. The job's own failure is listed first, unless it only repeats the failure of the
+ * job's single file.
  */
 function errorsOf(
   { failedFiles, loadedFiles, errors }: JobSummary,
@@ -259,14 +262,14 @@ function rowsOf({ partnerId, attributeIds, seq }: DeleteJob): AttributeRows {
 }
 
 /**
- * Counts the rows before the delete starts. After a takeover, some rows may already be deleted and could not be
+ * Counts the rows before the delete starts. After a takeover, some rows may already be deleted and could no longer be
  * counted.
  */
 async function prepareDelete(deps: DeleteDeps, job: DeleteJob): Promise<void> {
   await deps.lanes.startDelete(job.id, await deps.warehouse.countAttributeRows(rowsOf(job)));
 }
 
-/** Deletes the rows. The job finishes only after every part on every shard is free of them. */
+/** Deletes the rows. The job finishes only after the rows are gone from every part on every shard. */
 async function finishDelete(deps: DeleteDeps, job: DeleteJob): Promise<boolean> {
   await requireNoLateRows(deps);
   if (!(await deps.warehouse.deleteAttributeRows(rowsOf(job)))) return false;
@@ -280,7 +283,7 @@ async function finishDelete(deps: DeleteDeps, job: DeleteJob): Promise<boolean> 
 
 /**
  * A replica that was unavailable can still have the stage of an earlier load and a running statement that publishes it.
- * Rows that are published after they were deleted or replaced would reappear, so all such stages are dropped first.
+ * Deleted or replaced rows would reappear if they were published again, so all such stages are dropped first.
  */
 async function requireNoLateRows(deps: OrphanedStagesDeps): Promise<void> {
   if (deps.stage.hasReplicas) await dropOrphanedStages(deps, 'all');
@@ -347,7 +350,7 @@ export async function publishLoads(deps: PublishDeps, step: PublishStep): Promis
   deps.log.info({ jobId: job.id, partnerId: job.partnerId, loadIds, committed }, 'loads published');
 }
 
-/** The number of times that a file is loaded again because rows were missing, before it fails. */
+/** If rows are missing, a file is loaded again up to this many times before it fails. */
 const maxReloads = 3;
 
 /**
@@ -441,8 +444,8 @@ async function publishAndCount(
     if (!plan.recountMatched) return { unique, matched: before.matched + added.matched };
     return { unique, matched: (await audienceWarehouse.countDevices(job, unique)).matched };
   }
-  // Count the files first. If a replica is lost with its stage after publishing, the devices of its files can no longer
-  // be counted.
+  // Count the files first. If a replica and its stage are lost after publishing, the devices of the staged files can no
+  // longer be counted.
   if (deps.stage.hasReplicas) await countFiles(plan.uncounted);
   if (!(await publish())) return null;
   const [counts] = await Promise.all([
@@ -463,8 +466,8 @@ async function dropStages(stage: LoadStage, { drop, stopAndDrop }: DropPlan): Pr
 }
 
 /**
- * Runs `run` and stops its statements if the job is canceled meanwhile. Polling is needed because a clear does not wait
- * for the jobs that it cancels.
+ * Runs `run` and stops its statements if the job is canceled in the meantime. Polling is needed because a clear does
+ * not wait for the jobs that it cancels.
  */
 async function whileRunning(
   deps: PublishDeps,

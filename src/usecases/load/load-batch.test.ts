@@ -88,13 +88,13 @@ describe('a file in a batch', () => {
 const file = (fileId: number) => ({ fileId, object: { key: 'k', etag: 'e', size: 1 }, expectGzip: null });
 
 describe('a batch that is out of attempts', () => {
-  it('fails a batch of one file that is out of attempts', () => {
+  it('fails if it contains only one file', () => {
     const outcomes = decideAbandonedOutcomes({ files: [file(1)], attempt: 8 });
     expect(outcomes.map(shown)).toEqual([{ is: 'failed', fileId: 1, counts: noRows, failure: 'load_abandoned' }]);
     expect(outcomes[0]).toMatchObject({ failure: { detail: 'The file could not be loaded after 7 attempts.' } });
   });
 
-  it('splits a batch of several files that is out of attempts', () => {
+  it('is split if it contains several files', () => {
     const outcomes = decideAbandonedOutcomes({ files: [file(1), file(2)], attempt: 8 });
     expect(outcomes).toEqual([
       { is: 'alone', fileId: 1 },

@@ -60,7 +60,7 @@ async function loadClaimed(deps: LoadBatchDeps, claim: BatchClaim, signal: Abort
     return false;
   }
   const { outcomes, staged } = result;
-  // `commit` may take effect even if it throws. From here on, drop a staging table only if its load can certainly never
+  // `commit` may take effect even if it throws. From here on, drop a staging table only if its load is certain never to
   // be published.
   const committed = await deps.files.commit(claim, outcomes, staged);
   if (!committed || staged === null) await deps.stage.dropLoad(loadId);
@@ -201,10 +201,13 @@ async function stageMany(
   return results;
 }
 
-/** Number of concurrent reads. Most of the time to read a small object is latency. */
+/** Number of concurrent reads. Reading a small object is mostly latency. */
 const concurrentReads = 16;
 
-/** A file that decompresses to more bytes is loaded alone. With the limit above, this bounds a worker's memory. */
+/**
+ * A file that decompresses to more bytes than this is loaded alone. Together with the limit above, this bounds a
+ * worker's memory.
+ */
 const maxUnpackedBytes = 8 * 1024 * 1024;
 
 async function readFile(
@@ -225,7 +228,7 @@ async function readFile(
   }
 }
 
-/** Yields the results in the order of the items. Starts a few items before their turn. */
+/** Yields the results in the order of the items. Runs several items ahead. */
 async function* inOrder<Item, Result>(
   items: readonly Item[],
   run: (item: Item) => Promise<Result>,
@@ -267,8 +270,8 @@ export function decideFileOutcomes(
 }
 
 /**
- * Decides the outcomes in a batch that has no attempts left. One file may be the cause, so each file in a larger batch
- * is first retried alone.
+ * Decides the outcome of each file in a batch that has no attempts left. One file may be the cause, so each file in a
+ * larger batch is first retried alone.
  */
 export function decideAbandonedOutcomes({ files, attempt }: Pick<BatchClaim, 'files' | 'attempt'>): FileOutcome[] {
   if (files.length > 1) return files.map(({ fileId }) => ({ is: 'alone', fileId }));
@@ -277,9 +280,9 @@ export function decideAbandonedOutcomes({ files, attempt }: Pick<BatchClaim, 'fi
 }
 
 /**
- * Whether this worker must load the batch again immediately. This is the case if the file with the batch's ID must be
- * loaded alone. That file keeps the batch's token, which this worker holds, and the queue accepts no second token for
- * it.
+ * Whether this worker must load the batch again immediately. This is the case if the file whose ID equals the batch ID
+ * must be loaded alone. That file keeps the batch's token, which this worker holds, and the queue does not accept a
+ * second token for it.
  */
 export function isReloadDue({ batchId }: Pick<BatchClaim, 'batchId'>, outcomes: readonly FileOutcome[]): boolean {
   return outcomes.some(({ is, fileId }) => is === 'alone' && fileId === batchId);
@@ -332,7 +335,7 @@ async function watchLoad(
     const read = bytesRead && { bytes: bytesRead(), engine: await readEngine() };
     const isOurs = await deps.files.recordProgress(claim, read && { bytes: read.bytes, rows: read.engine.rows });
     if (!isOurs) return stop.abort();
-    // The byte count excludes blank lines. Each line has at least one byte, so the number of lines is another estimate
+    // The byte count excludes blank lines. Each line has at least one byte, so the number of lines is a second estimate
     // of the size.
     if (read && Math.max(read.engine.bytes, read.engine.rowsHandled) > deps.limits.maxPlainFileBytes) {
       state.tooLarge = failureOf(unpackedTooLarge(deps.limits));

@@ -23,16 +23,16 @@ export type ComputeReportsDeps = BudgetDeps & {
 export const computeReportsEveryMs = 100;
 
 /**
- * The number of reports that a worker computes at a time. Each one occupies a connection, and a CPU core on every
+ * The number of reports that a worker computes at a time. Each report occupies a connection and a CPU core on every
  * shard.
  */
 const concurrentReports = 2;
 
-/** How often each worker deletes what has expired. */
+/** How often each worker deletes expired data. */
 export const removeExpiredReportsEverySeconds = 600;
 
 /**
- * Another worker can claim the request again after this time, in case the first worker has died. If a computation takes
+ * Another worker can claim the request after this time, in case the first worker has died. If a computation takes
  * longer, its lock prevents other workers from starting it.
  */
 const claimSeconds = 30;
@@ -40,7 +40,7 @@ const retryAfterSeconds = 10;
 const foldedAgainAfterSeconds = 0.5;
 
 /**
- * Computes, protects, and stores the reports that callers wait for. While it computes one, it accepts further requests.
+ * Computes, protects, and stores the reports that callers are waiting for. Accepts further requests while it computes.
  */
 export async function computeReports(deps: ComputeReportsDeps, signal: AbortSignal): Promise<void> {
   const running = new Set<Promise<void>>();
@@ -81,13 +81,13 @@ async function computeRequested(deps: ComputeReportsDeps, request: ClaimedReques
  */
 type Outcome = 'published' | 'budget spent' | 'not folded' | 'interrupted';
 
-/** After this number of attempts that were interrupted by a fold, a report is computed while folds wait. */
+/** After folds have interrupted this many attempts, the report is computed while folds wait. */
 const attemptsBesideFolds = 2;
 
-/** Then another worker can claim the request. */
+/** The maximum wait for a running fold. After this time, another worker can claim the request. */
 const waitForFoldsMs = 20_000;
 
-/** If there is always something to fold, a report would otherwise never be completed. */
+/** Makes folds wait if necessary. Otherwise, constant folds could prevent a report from ever being completed. */
 async function computeBesideFolds(
   deps: ComputeReportsDeps,
   wanted: WantedReport,
@@ -109,7 +109,7 @@ async function compute(deps: ComputeReportsDeps, wanted: WantedReport, signal: A
   const isOfThisLoad = counted?.lastLoadId === wanted.audience.lastLoadId;
   if (isOfThisLoad) {
     const isPublished = await reports.isPublished(wanted);
-    // Counts that were not published with these settings yet are published first, which costs nothing.
+    // Counts that have not been published with these settings yet are published first. This is not charged.
     if (!isPublished) return publish(deps, wanted);
     if (!isExpired(counted.computedAt, new Date())) return 'published';
   }
@@ -135,7 +135,8 @@ async function count(
   const state = await reports.findIndexState(audience);
   if (!state) return 'not folded';
   const counts = await profiler.profile(audience, counting, state, signal);
-  // A fold has replaced bitmaps in the meantime. A rebuild deletes the state before the bitmaps.
+  // A fold has replaced bitmaps in the meantime, or a rebuild has deleted the state, which it deletes before the
+  // bitmaps.
   if (!counts || (await reports.findIndexState(audience))?.foldId !== state.foldId) return 'interrupted';
   if (!(await reports.isCurrent(audience))) return 'not folded';
   const saved = await reports.saveCounts(wanted, { counts, computedAt: new Date() }, chargeFor(deps, price));

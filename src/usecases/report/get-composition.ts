@@ -22,14 +22,14 @@ export type CompositionDeps = BudgetDeps & {
   readonly compositions: CompositionStore;
   readonly requireTopology: RequireTopology;
   readonly protection: Protection;
-  /** Identifies the protection and the noise key. A report is published again after either of them changes. */
+  /** Identifies the protection and the noise key. A report is published again after either one changes. */
   readonly reportSettings: string;
   readonly timeoutMs: number;
-  /** Retries after every finished report of the partner. */
+  /** Retries whenever a report for the partner is finished. */
   readonly retryOnChange: RetryOnChange;
 };
 
-/** What a report is compared with instead of the whole warehouse. */
+/** The devices that a report is compared with, instead of the whole warehouse. */
 export type Baseline = { readonly warehouseSegmentId: number } | { readonly country: string };
 
 /** `limit` is null for all entries. */
@@ -42,12 +42,14 @@ export type CompositionEntry = ComparedEntry & AttributeDescription & { readonly
 
 export type Composition = Omit<StoredReport, 'entries'> & {
   readonly audienceId: number;
-  /** The time until which the privacy budget does not allow a new report. Null for a report of the current load. */
+  /** The time at which the privacy budget allows a new report. Null for a report on the current load. */
   readonly nextReportAt: Date | null;
   readonly entries: readonly CompositionEntry[];
 };
 
-/** Maximum number of reports per customer that workers have not computed yet. Further requests get `report_not_ready`. */
+/**
+ * Maximum number of reports per customer that workers have not computed yet. Further requests get `report_not_ready`.
+ */
 const maxOpenRequests = 20;
 
 /** Maximum number of calls per partner that wait for a report in one process. */
@@ -95,7 +97,7 @@ async function findWanted(
   return { audience, counting: countingOf(split, isProtecting(protection)), settings: reportSettings };
 }
 
-/** The number of devices in each country is part of the report on the same audience that is split by country. */
+/** The number of devices in each country comes from the same audience's report that is split by country. */
 function findBaselineReport(
   deps: CompositionDeps,
   scope: AudienceScope,
@@ -126,7 +128,7 @@ async function compare(deps: CompositionDeps, { find, findBaseline, question }: 
   return compared;
 }
 
-/** The number of entries that are described before other requests are processed. */
+/** The number of entries to describe before other requests get a turn. */
 const entriesPerPortion = 1_000;
 
 async function describeEntries(
@@ -212,8 +214,8 @@ async function waitForReport(
 }
 
 /**
- * Returns null if the budget allows a new report, or if exact counts are already stored and a worker only has to publish
- * them with the current settings. Otherwise, returns the report of an earlier load, or fails if there is none.
+ * Returns null if the budget allows a new report, or if exact counts are already stored and a worker only has to
+ * publish them with the current settings. Otherwise, returns the report on an earlier load, or fails if there is none.
  */
 async function findEarlierIfSpent(
   deps: CompositionDeps,
@@ -228,7 +230,9 @@ async function findEarlierIfSpent(
   throw limitReached(next);
 }
 
-/** Requests a new report in the background. Half of the budget is reserved for reports on audiences that have changed. */
+/**
+ * Requests a new report in the background. Half of the budget is reserved for reports on audiences that have changed.
+ */
 async function refresh(deps: CompositionDeps, wanted: WantedReport): Promise<void> {
   const half = Math.max(1, Math.floor(deps.reportLimits.perCustomer / 2));
   const ofCustomer = { ...deps, reportLimits: { ...deps.reportLimits, perPartnerAndDay: 0 } };

@@ -76,7 +76,7 @@ function keyOf(audiences: readonly AudienceState[], settings: string): string {
 
 /**
  * Waits until the device index contains the audiences, and counts their overlap. Workers fold an audience into the
- * index within seconds after a load. The audiences can change in the meantime.
+ * index within seconds of a load. The audiences can change in the meantime.
  */
 async function countWhenFolded(
   deps: OverlapDeps,

@@ -12,7 +12,10 @@ export async function whenPossible(
   return nextReportAt(await budget.findSpent(owner, kind), draws, reportLimits, new Date());
 }
 
-/** The store checks the budget again when it stores the result, because other reports may have been paid in the meantime. */
+/**
+ * The store checks the budget again when it stores the result, because other reports may have been charged in the
+ * meantime.
+ */
 export function chargeFor({ reportLimits }: Pick<BudgetDeps, 'reportLimits'>, price: Price): Charge {
   return { ...price, isAllowed: (spent) => nextReportAt(spent, price.draws, reportLimits, new Date()) === null };
 }

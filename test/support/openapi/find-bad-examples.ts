@@ -7,7 +7,7 @@ type Media = {
   readonly examples?: Readonly<Record<string, { readonly value?: unknown }>> | undefined;
 };
 
-/** Returns the number of checked examples, and one line per error in examples that do not match their schemas. */
+/** Returns the number of checked examples and one line per schema violation. */
 export function findBadExamples(document: OpenApi): { readonly checked: number; readonly bad: string[] } {
   const validators = validatorsOf(document);
   const examples = operationsOf(document).flatMap((operation) => examplesOf(document, operation));

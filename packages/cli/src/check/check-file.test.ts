@@ -38,7 +38,7 @@ describe('checkFile', () => {
   const codeOf = async (...given: Parameters<typeof check>): Promise<string | undefined> =>
     (await check(...given)).fault?.code;
 
-  it('counts rejected rows by reason and returns the first ones', async () => {
+  it('counts rejected rows by reason and returns the first rejected rows', async () => {
     const checked = await check(`id,keys\n${id(1)},a\nx,a\n${id(0)},a|\ny\x1b[31m,a\nz,a\n`);
     expect(checked).toMatchObject({
       fault: null,
@@ -84,7 +84,7 @@ describe('checkFile', () => {
     expect(await codeOf(content, name)).toBe(code);
   });
 
-  it('reports an unreadable file as a result and suggests a command-line option', async () => {
+  it('reports an unreadable file and suggests an option for a compression mismatch', async () => {
     const missing = await checkFile(join(folder, 'gone.csv'), rules, () => {});
     expect(missing.fault).toEqual({ code: 'unreadable_file', detail: 'Cannot read the file: not found (ENOENT).' });
     expect((await checkFile(folder, rules, () => {})).fault?.detail).toContain('is a folder (EISDIR)');
@@ -103,7 +103,7 @@ describe('checkFile', () => {
     });
   });
 
-  it('accepts a gzipped audience file under any name, but accepts no rejected rows', async () => {
+  it('accepts a gzipped audience file with any name and fails an audience file with a rejected row', async () => {
     expect(await check(gzipSync(`${id(1)},click\n${id(2)},\n`), 'a.csv', audience)).toMatchObject({
       fault: null,
       rows: { good: 2, bad: 0 },

@@ -32,7 +32,7 @@ export type CheckRules = {
   /** Maximum share of rejected rows in a file. */
   readonly badRowShare: number;
   readonly keys: KeyLookup;
-  /** Whether the file is declared to be gzip-compressed. Null if the compression is not declared. */
+  /** Returns whether a file is declared as gzip, or null if its compression is not declared. */
   readonly expectGzip: (name: string) => boolean | null;
   /** Maximum number of rejected rows to show. */
   readonly shownRows: number;
@@ -52,7 +52,7 @@ type Unreadable = { readonly code: 'unreadable_file'; readonly detail: string };
 /** ClickHouse has one gigabyte of memory for a load and cannot process a longer line. */
 const maxLineBytes = 1024 ** 3;
 
-/** Validates a local file as the service would. An unreadable file is reported, and the check continues. */
+/** Validates a local file as the service would. Returns an unreadable file as a fault instead of throwing. */
 export async function checkFile(
   path: string,
   rules: CheckRules,

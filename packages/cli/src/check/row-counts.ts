@@ -26,7 +26,7 @@ export type CountedRows = {
   readonly firstBad: readonly BadRow[];
 };
 
-/** The number of bytes of a rejected row that the service stores. */
+/** How many bytes of each rejected row the service stores. */
 const shownBytes = 200;
 
 export class RowCounts {

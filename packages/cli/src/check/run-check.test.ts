@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => rm(filesFolder, { recursive: true }));
 
 describe('checkAll', () => {
-  it('shows one progress bar for all files that never moves backward and ends at 100 %', async () => {
+  it('shows a single progress bar that covers all files, never moves backward, and ends at 100 %', async () => {
     const contents = { 'a.csv': row.repeat(50_000), 'b.csv.gz': row.repeat(10), 'c.csv': row.repeat(20_000) };
     const files = Object.keys(contents).map((name) => ({ name, path: join(filesFolder, name) }));
     for (const [name, text] of Object.entries(contents)) await writeFile(join(filesFolder, name), text);
@@ -26,7 +26,7 @@ describe('checkAll', () => {
     let ends = 0;
     const bar = { show: (bytes: Bytes) => void shown.push(bytes), end: () => void (ends += 1) };
     const checked = await checkAll([...files, { name: 'gone.csv', path: join(filesFolder, 'gone.csv') }], rules, bar);
-    // The second file is not gzip and is not read, so its bytes count as skipped. The last file does not exist.
+    // The second file is not gzip, so it is not read and its bytes count as skipped. The last file does not exist.
     const codes = checked.map(({ fault }) => fault?.code ?? 'good');
     expect(codes).toEqual(['good', 'compression_mismatch', 'good', 'unreadable_file']);
     const total = row.length * 70_010;
@@ -68,7 +68,7 @@ const check = async (options: Partial<CheckOptions>): Promise<{ value: unknown; 
 };
 
 describe('runCheck for audience files', () => {
-  it('requests only the limits from the service with --attributes', async () => {
+  it('with --attributes, requests only the limits from the service', async () => {
     const { value, stderr } = await check({ audience: true, attributes: true });
     const files = [{ failure: { code: 'file_too_large' } }];
     expect(value).toMatchObject({ ok: false, keys_checked: null, limits_checked: 'service', files });
@@ -76,7 +76,7 @@ describe('runCheck for audience files', () => {
     expect(server.seen.map(({ path }) => path)).toEqual(['/v1/limits']);
   });
 
-  it('uses the default limits without --attributes and prints a note', async () => {
+  it('without --attributes, uses the default limits and prints a note', async () => {
     const { value, stderr } = await check({ audience: true });
     expect(value).toMatchObject({ ok: true, limits_checked: 'default' });
     expect(stderr).toMatch(/^Default limits were used\. Pass --attributes /);
@@ -85,7 +85,7 @@ describe('runCheck for audience files', () => {
 });
 
 describe('runCheck keys', () => {
-  it('rejects --keys with --attributes before any request', async () => {
+  it('rejects --keys combined with --attributes before it sends a request', async () => {
     await expect(check({ attributes: true, keys: 'keys.txt' })).rejects.toThrow(
       '--keys and --attributes cannot be combined.',
     );

@@ -36,7 +36,7 @@ export async function checkAll(
         read += bytes;
         readInAll += bytes;
         const done = before + read;
-        // If a file fails early, the rest is not read and must not count toward the rate.
+        // If a file fails early, its remaining bytes are not read and must not count toward the rate.
         bar.show({ what, done, total, skipped: done - readInAll });
       };
       checked.push(await checkFile(path, rules, onBytes));

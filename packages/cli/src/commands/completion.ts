@@ -4,7 +4,7 @@ import { bashCompletion, fishCompletion, zshCompletion } from '../completion/she
 
 const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 
-/** The completion covers all commands that exist when this command runs. */
+/** The completion script covers all commands that are registered when this command runs. */
 export function addCompletionCommand(program: Command): void {
   program
     .command('completion')

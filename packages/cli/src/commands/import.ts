@@ -16,7 +16,7 @@ type CredentialOptions = {
   readonly roleArn?: string;
 };
 
-/** The secret is read from this variable or a prompt. An option would leave it in the shell history. */
+/** The secret is read from this variable or a prompt. An option would leave the secret in the shell history. */
 const secretVariable = 'INLET_SOURCE_SECRET_ACCESS_KEY';
 
 /** Reads the credentials for the partner's own bucket. */
@@ -45,8 +45,8 @@ async function readCredentials(
 }
 
 /**
- * A path without a trailing slash can also be a prefix. Only the storage can tell, so the job reports an error in that
- * case.
+ * A path without a trailing slash may still be a prefix, but only the storage can tell. In that case, the job reports
+ * an error.
  */
 function isPrefix(path: string): boolean {
   return path.endsWith('/');

@@ -117,7 +117,7 @@ async function readAccess(options: Options, issued: Issued, environment: Environ
   };
 }
 
-/** Uses either the settings in the operator's file or those in the environment, and never a mixture of both. */
+/** Uses the settings in the operator's file or those in the environment, but never a mixture of both. */
 function knownStorage(options: Options, { storage: sent }: Issued, environment: Environment): Issued['storage'] {
   const isSent = Object.values(sent).some((value) => value !== undefined);
   const storage = isSent ? sent : storageIn(environment);

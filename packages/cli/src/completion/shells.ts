@@ -1,8 +1,8 @@
 import type { Place } from './completion.ts';
 
 /**
- * The script finds the command in the words that are not options. It then completes the next word or the value of an
- * option.
+ * The script identifies the command by the words that are not options. It then completes the next word or the value
+ * of an option.
  */
 export function bashCompletion(places: readonly Place[]): string {
   const cases = places.map((place) => {

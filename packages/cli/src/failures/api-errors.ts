@@ -30,7 +30,7 @@ function exitCodeOfAnswer({ status }: ApiProblem): ExitCode {
   return status === 400 || status === 413 || status === 422 ? exitCode.wrongUse : exitCode.failed;
 }
 
-/** Replacements for catalog remedies that name request fields. They name command-line options instead. */
+/** Replacements for catalog remedies that refer to request fields instead of command-line options. */
 const cliRemedies: Readonly<Record<string, string>> = {
   invalid_request: 'Correct the values listed above. Run `inlet <command> --help` for usage.',
   unauthenticated: 'Run `inlet login` with a valid key, or correct INLET_API_KEY.',

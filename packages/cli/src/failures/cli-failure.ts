@@ -60,7 +60,7 @@ export function interrupted(detail: string): CliFailure {
   return new CliFailure({ code: 'interrupted', detail, remedy: '', exitCode: exitCode.interrupted });
 }
 
-/** The user answered a confirmation with no. */
+/** The user declined a confirmation prompt. */
 export function declined(detail: string): CliFailure {
   return new CliFailure({ code: 'declined', detail, remedy: '', exitCode: exitCode.interrupted });
 }

@@ -29,7 +29,7 @@ const outcomes: Readonly<Record<LocalCode, Outcome>> = {
   },
 };
 
-/** Errors on the network, in the storage, or on this machine. */
+/** Describes an error from the network, the storage, or this machine. */
 export function connectionFailure({ code, detail, attempts, storage }: LocalProblem): CliFailure {
   return new CliFailure({
     code,

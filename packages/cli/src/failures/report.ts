@@ -9,7 +9,7 @@ export function report(
   explain?: (error: unknown) => string,
   stream: NodeJS.WriteStream = process.stderr,
 ): number {
-  // Commander has already printed the error. Exit code 0 means requested output such as --help.
+  // Commander has already printed the error. Exit code 0 means that the user requested output such as --help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.good : exitCode.wrongUse;
   if (error instanceof CliFailure) {
     stream.write(`${describeFailure(error, stream).join('\n')}\n`);
@@ -19,7 +19,7 @@ export function report(
   return exitCode.failed;
 }
 
-/** Escapes each line separately. An explanation can have several lines and can contain text from a server. */
+/** Escapes each line separately, because an explanation can span several lines and contain text from a server. */
 function escapeLines(text: string): string {
   return text.split('\n').map(escapeTerminal).join('\n');
 }

@@ -24,7 +24,7 @@ export async function followAudience(inlet: Inlet, audienceId: number, output: O
   if (record.status === 3) throw failureOfAudience(record);
 }
 
-/** The maximum number of files on the record of an audience. */
+/** The maximum number of files in an audience record. */
 const listedFiles = 1_000;
 
 export function describeAudience(record: AudienceDetails): string {

@@ -8,7 +8,7 @@ import { type Column, table } from '../terminal/table.ts';
 import { barOfImport, describeImport, nameOfJob, placeOf, rejectedRows } from './describe-import.ts';
 
 export type ProgressReport<T> = {
-  /** The lines must be escaped. */
+  /** The lines must already be escaped. */
   show(record: T, lines: readonly string[]): void;
   end(): void;
 };

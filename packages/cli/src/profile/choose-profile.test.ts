@@ -26,7 +26,7 @@ describe('chooseProfile', () => {
     expect(await choose(profiles, 'live', { INLET_PROFILE: 'staging' })).toEqual(live);
   });
 
-  it('reads no profiles file if the environment contains a complete login', async () => {
+  it('does not read the profiles file if the environment contains a complete login', async () => {
     const environment = { INLET_URL: 'https://ci.example', INLET_API_KEY: 'ci-key' };
     const ci = { url: 'https://ci.example', apiKey: 'ci-key' };
     const unreadable = (): Promise<Profiles> => Promise.reject(new Error('mode 644'));
@@ -47,7 +47,7 @@ describe('chooseProfile', () => {
     await expect(choose(none, 'staging', production)).rejects.toThrow('You are not logged in');
   });
 
-  it('accepts another key for the stored URL, but never sends a stored key to another URL', async () => {
+  it('accepts a different key for the stored URL, but never sends a stored key to a different URL', async () => {
     const environment = { INLET_PROFILE: 'staging', INLET_API_KEY: 'other' };
     expect(await choose(profiles, undefined, environment)).toEqual({ ...staging, apiKey: 'other' });
     const elsewhere = choose(profiles, undefined, { INLET_URL: 'https://evil.example' });

@@ -68,8 +68,8 @@ function objectIn(value: object, name: string): object | undefined {
 }
 
 /**
- * Prompts for unknown storage settings. Returns undefined if none are known and no prompt is possible, or if the bucket
- * is empty.
+ * Prompts for missing storage settings. Returns undefined if none are known and no prompt is possible, or if the bucket
+ * name is empty.
  */
 export async function askForStorage(known: Issued['storage']): Promise<StorageSettings | undefined> {
   const isKnown = Object.values(known).some((value) => value !== undefined);

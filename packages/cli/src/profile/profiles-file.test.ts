@@ -39,7 +39,7 @@ describe('the profiles file', () => {
     expect(await readdir(join(folder, 'inlet'))).toEqual(['profiles.json']);
   });
 
-  it('reads an empty list of profiles before the first login', async () => {
+  it('returns no profiles before the first login', async () => {
     expect(await readProfiles(path)).toEqual({ current: 'default', profiles: {} });
   });
 

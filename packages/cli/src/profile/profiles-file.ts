@@ -24,7 +24,7 @@ export function settingsPath(environment: Environment): string {
   return join(xdgFolder(environment, 'XDG_CONFIG_HOME'), 'profiles.json');
 }
 
-/** Rejects a file that other users can read, as ssh does, because it contains keys. */
+/** Like ssh, rejects a file that other users can read, because it contains keys. */
 export async function readProfiles(path: string): Promise<Profiles> {
   let text: string;
   try {
@@ -40,7 +40,7 @@ export async function readProfiles(path: string): Promise<Profiles> {
   return parsed;
 }
 
-/** Replaces the file atomically. Other users can never read it. */
+/** Replaces the file atomically and never makes it readable by other users. */
 export async function writeProfiles(path: string, profiles: Profiles): Promise<void> {
   try {
     await replace(path, profiles);
@@ -60,7 +60,7 @@ async function replace(path: string, profiles: Profiles): Promise<void> {
     } finally {
       await file.close();
     }
-    // The umask may have removed permissions. This call restores the owner's permissions.
+    // Restores the owner's permissions in case the umask removed them.
     await chmod(temporary, 0o600);
     await rename(temporary, path);
   } catch (error) {

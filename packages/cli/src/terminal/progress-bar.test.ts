@@ -65,7 +65,7 @@ describe('progressLine', () => {
     expect(line).toBe(`a.csv  ${'█'.repeat(10)}${'░'.repeat(30)}   25 %  500 MB of 2.00 GB  50.0 MB/s  30 s left`);
   });
 
-  it('omits values that are unknown and shows 100 % at the end', () => {
+  it('omits unknown values and shows 100 % at the end', () => {
     expect(progressLine({ what: 'a', done: 0, total: 10 }, null, 99)).not.toMatch(/\/s|left/);
     expect(progressLine({ what: 'a', done: 5, total: 10 }, 0, 99)).not.toMatch(/left/);
     expect(progressLine({ what: 'a', done: 10, total: 10 }, 5, 99)).toMatch(/100 %/);

@@ -78,11 +78,11 @@ export function barLine(what: string, share: number, known: readonly string[], c
 }
 
 export type Bytes = {
-  /** The subject of the progress. It must be escaped. */
+  /** What the bar measures. Must already be escaped. */
   readonly what: string;
   readonly done: number;
   readonly total: number;
-  /** Bytes of `done` that were skipped. They do not count toward the rate. */
+  /** Skipped bytes that are included in `done`. They do not count toward the rate. */
   readonly skipped?: number;
 };
 

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { interrupted, missingAnswer } from '../failures/cli-failure.ts';
 
 export type Question = {
-  /** The requested value. The error also names it if there is no terminal. */
+  /** The name of the requested value. If there is no terminal, the error contains it. */
   readonly what: string;
   /** Prompt text, if `what` alone is not clear. */
   readonly question?: string;

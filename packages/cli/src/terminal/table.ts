@@ -66,7 +66,7 @@ function shrink<T>(widths: number[], columns: readonly Column<T>[], available: n
   }
 }
 
-/** Formats the names and values of one record, one per line. */
+/** Formats the fields of one record, one name and value per line. */
 export function fieldList(
   fields: readonly (readonly [name: string, value: string])[],
   stream: NodeJS.WriteStream,

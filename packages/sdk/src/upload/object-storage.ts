@@ -3,7 +3,8 @@ import { type Problem, type Failure, type Result, type StorageAnswer, fail, succ
 import { type HttpResponse, type RetrySettings, defaultRetry, sendWithRetries } from '../send.ts';
 import { type Storage, type StorageRequest, sign } from './storage.ts';
 
-// S3 computes these ETags from the content. With KMS encryption, ETags are not MD5 hashes, so every file is uploaded again.
+// S3 computes these ETags from the content. With KMS encryption, ETags are not MD5 hashes, so every file is uploaded
+// again.
 
 export function etagOf(bytes: Uint8Array): string {
   return `"${createHash('md5').update(bytes).digest('hex')}"`;
@@ -33,7 +34,7 @@ export type ObjectStorage = {
     bytes: number,
   ) => Promise<Result<{ readonly etag: string }>>;
   readonly remove: (upload: Upload) => Promise<Result<void>>;
-  /** Returns the ETags of the uploaded parts by number. Null if the upload no longer exists. */
+  /** Returns the ETags of the uploaded parts by part number. Null if the upload no longer exists. */
   readonly listParts: (upload: Upload) => Promise<Result<ReadonlyMap<number, string> | null>>;
   /** Returns null if the object does not exist or access is denied. */
   readonly head: (path: string) => Promise<Result<{ readonly size: number; readonly etag: string } | null>>;

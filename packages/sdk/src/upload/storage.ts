@@ -41,7 +41,7 @@ export function readStorage(settings: StorageSettings, allowHttp: boolean): Stor
   return { url, region, prefix, accessKeyId, secretAccessKey: new Secret(settings.secretAccessKey, 'secretAccessKey') };
 }
 
-/** Uses a path-style address for a bucket name with a dot, which does not match the certificate of `<bucket>.s3.…`. */
+/** Uses a path-style address if the bucket name has a dot, because `<bucket>.s3.…` does not match the certificate. */
 function addressAtAws(bucket: string, region: string): string {
   const host = `s3.${region}.amazonaws.com`;
   return bucket.includes('.') ? `https://${host}/${bucket}` : `https://${bucket}.${host}`;

@@ -59,7 +59,7 @@ describe('a small file that changes', () => {
     expect(server?.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['PUT /b/p/1.csv']);
   });
 
-  it('does not treat a file that changes during the comparison as unchanged', async () => {
+  it('fails if a file changes during the comparison', async () => {
     const files = [await write('1.csv')];
     const answer: Answer = async (response) => {
       await change(join(folder, '1.csv'));
@@ -70,7 +70,7 @@ describe('a small file that changes', () => {
   });
 });
 
-describe('a retried completion without an upload', () => {
+describe('a retried completion of an upload that no longer exists', () => {
   const first = new Uint8Array(5 * mebibyte);
   const second = new Uint8Array(10);
   const body = new Uint8Array(Buffer.concat([first, second]));
@@ -98,7 +98,7 @@ describe('a retried completion without an upload', () => {
   });
 
   it.each([etagOf(body), etagOfParts([etagOf(second), etagOf(first)])])(
-    'fails if the existing object has the same size but another ETag: %s',
+    'fails if the existing object has the same size but a different ETag: %s',
     async (etag) => {
       expect(await send(etag)).toMatchObject({ ok: false, problem: { code: 'storage_refused' } });
     },
@@ -108,7 +108,7 @@ describe('a retried completion without an upload', () => {
 describe('a storage error', () => {
   const files: UploadFile[] = [{ name: 'NoSuchUpload.csv', body: new Uint8Array(1) }];
 
-  it('reports whether a storage error is retryable, and its request ID', async () => {
+  it('reports that a storage error is retryable and includes its request ID', async () => {
     const busy = '<Error><Code>SlowDown</Code><RequestId>tx-1</RequestId></Error>';
     const answer: Answer = (response) => void response.writeHead(503, { 'retry-after': '0' }).end(busy);
     expect(await upload(answer, files)).toMatchObject({

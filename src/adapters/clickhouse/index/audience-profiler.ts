@@ -6,7 +6,7 @@ import { type Engine, onEveryShardInSync } from '../connect.ts';
 import { bitmapKind } from './fold-audience.ts';
 import { isKnownDevices } from './fold-known-devices.ts';
 
-/** Counts the devices of an audience in every attribute from the bitmaps of the device index. */
+/** Uses the bitmaps of the device index to count the devices of an audience in each attribute. */
 export function clickhouseAudienceProfiler(engine: Engine): AudienceProfiler {
   return {
     profile: async (members, counting, state, signal) => {
@@ -85,7 +85,8 @@ async function profileShard(select: Select, counting: Counting): Promise<ShardPr
     countsEvents(counting) ? select<EventCell>(eventsSql) : [],
     counting === 'country' ? select<CountryDevices>(countriesSql) : [],
   ]);
-  // These are read last. If no later fold has written a bitmap by now, the statements above cannot have read one.
+  // These are read last. If no later fold has written bitmaps by now, the statements above cannot have read bitmaps of
+  // a later fold.
   const [[members], folds] = await Promise.all([select<MembersOfShard>(membersSql), select<PartnerFold>(foldsSql)]);
   return { members: members ?? { devices: '0', content: '', events: [] }, folds, cells, ofEvents, countries };
 }
@@ -101,7 +102,7 @@ const valueOf: Readonly<Record<Counting, string>> = {
 const isFolded = `${isOfGeneration} AND fold_id = {fold: UInt64}`;
 const isCounted = `kind IN (${bitmapKind.all}, {kind: UInt8})`;
 
-/** All members, and not only those that are known devices. */
+/** All members, not only those that are known devices. */
 const membersSql = `
   SELECT toString(sumIf(bitmapCardinality(devices), kind = ${bitmapKind.all})) AS devices,
     hex(sipHash128(arraySort(groupArrayIf((kind, event, chunk, content), ${isCounted})))) AS content,
@@ -122,7 +123,8 @@ function membersByChunkSql(kind: string): string {
 /**
  * The members of each chunk that are known devices, or the complement of this set. A set of few members is sparse, and
  * intersecting two sparse bitmaps takes longer than intersecting one of them with the dense complement. A chunk that an
- * earlier release has started can lack the bitmap of all its numbers. Its members are then used.
+ * earlier release started may have no bitmap of all its numbers. In that case, its members are used instead of the
+ * complement.
  */
 const comparedByChunkSql = `
   SELECT m.chunk AS chunk, bitmapCardinality(f.devices) > 0 AS is_complement,
@@ -169,7 +171,7 @@ const countriesSql = `
     WHERE NOT (${isKnownDevices}) GROUP BY country, chunk
   ) GROUP BY country`;
 
-/** Returns false if a fold after this state has written bitmaps. The report could have read only some of them. */
+/** Returns false if a fold after this state has written bitmaps, because the report may have read only some of them. */
 function isComplete(found: readonly PartnerFold[], { folds }: IndexState): boolean {
   return found.every(({ partner, fold }) => Number(fold) <= (folds.get(Number(partner)) ?? 0));
 }
@@ -197,7 +199,7 @@ function addShards(
     ofEvents.set(key, (ofEvents.get(key) ?? 0) + Number(some));
   }
   return {
-    // The known devices are part of it, because a device of a cell is matched when it becomes known.
+    // Includes the state of the known devices, because a member counts as matched only once it is a known device.
     members: [...shards.map(({ members }) => members.content), known.warehouseState].join(),
     matchedDevices: known.devices,
     knownDevices: known.warehouseDevices,

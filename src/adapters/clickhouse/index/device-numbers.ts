@@ -20,7 +20,7 @@ export function contentOf(bitmap: string): string {
   return `cityHash64(bitmapToArray(${bitmap}))`;
 }
 
-/** A condition of every statement that writes to the index. It is false after another worker has taken the lease. */
+/** A condition in every statement that writes to the index. It is false after another worker has taken the lease. */
 export const hasLease = '{lease: UInt64} >= (SELECT max(lease_id) FROM index_lease_local)';
 
 export function leaseParameters({ foldId, leaseId }: Fold): { readonly fold: number; readonly lease: number } {
@@ -38,7 +38,7 @@ export type DeviceSet = {
 const maxLookup = 500_000;
 const granule = 1024;
 
-/** Whether looking up the devices reads fewer numbers than a join with all of them. Each device reads one granule. */
+/** Whether looking up the devices reads fewer numbers than a join with all of them. Each lookup reads one granule. */
 export function isCheaperToLookUp(devices: number, allNumbers: number): boolean {
   return devices <= maxLookup && devices * granule < allNumbers;
 }
@@ -65,7 +65,7 @@ const maxNumber = 2 ** 32 - 1;
 
 /**
  * Assigns numbers to devices that have none. Numbers start at 1, because a join returns 0 for a device without a
- * number. The lease makes sure that only one worker assigns numbers. `atMost` is an upper bound for the number of
+ * number. The lease makes sure that only one worker assigns numbers. `atMost` is an upper bound on the number of
  * devices.
  */
 export async function numberDevices(
@@ -94,7 +94,7 @@ export async function numberDevices(
   return { first: highest + 1, added };
 }
 
-/** Adds the bitmaps of all numbers of each chunk, up to the chunk of this number. */
+/** For each missing chunk up to the chunk of `highest`, adds a bitmap of all its numbers. */
 async function addChunks(session: Session, fold: Fold, highest: number): Promise<void> {
   const missing = await session.rows<{ chunk: string }>(
     `SELECT toString(number) AS chunk FROM numbers({chunks: UInt64})
@@ -111,7 +111,7 @@ async function addChunks(session: Session, fold: Fold, highest: number): Promise
     );
 }
 
-/** Joins devices with their numbers. The number of a device without one is 0. */
+/** Joins devices with their numbers. A device without a number gets 0. */
 export async function joinNumbers(
   session: Session,
   devices: DeviceSet,

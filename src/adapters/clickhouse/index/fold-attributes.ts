@@ -59,7 +59,8 @@ async function collectChanges(session: Session, fold: Fold, parameters: Paramete
   const changed = `SELECT attribute_id, device, country, id_type, is_deleted FROM device_attributes_local WHERE ${isChanged}`;
   await insertChanges(session, changed, parameters, { rows, isResolved: 0 });
   // Rows become visible before their devices become known devices, so some devices may have no number yet. Rows that
-  // are published after the devices are numbered belong to a job whose end is noted later, so a later fold adds them.
+  // are published after the devices are numbered belong to a job whose end is recorded later, so a later fold adds
+  // them.
   const [found] = await session.rows<{ unnumbered: string }>(
     'SELECT toString(sumIf(unnumbered, NOT is_deleted)) AS unnumbered FROM changed_cells',
   );

@@ -55,8 +55,8 @@ async function insertAll(session: Session, fold: Fold, devices: DeviceSet): Prom
 }
 
 /**
- * For each event, writes the devices that have the event and the devices whose first event it is. The first event of a
- * device is its first one in byte order.
+ * For each event, writes the devices that have the event, and the devices that have it as their first event in byte
+ * order.
  */
 async function insertEvents(
   session: Session,

@@ -8,9 +8,9 @@ const table = 'known_devices_local';
 export const isKnownDevices = 'partner_id = 0 AND attribute_id = 0';
 
 /**
- * Adds the known devices of all parts that were not folded yet. A merged part is folded again unless all of its blocks
- * were folded. Inserts do not always finish in the order of their block numbers, so the highest folded block alone
- * would not be enough.
+ * Adds the known devices of all parts that have not been folded yet. A merged part is folded again unless all of its
+ * blocks have been folded. Inserts do not always finish in the order of their block numbers, so the highest folded
+ * block alone would not be enough.
  */
 export async function foldKnownDevices(
   session: Session,
@@ -25,7 +25,7 @@ export async function foldKnownDevices(
   const covered = current.parts.filter(({ blocks }) => isCovered(blocks));
   if (isSameTable && covered.length === current.parts.length) return folded;
   const devices = {
-    // A part that is merged in the meantime has another name and is read again.
+    // A part that is merged in the meantime has a different name and is read again.
     query: `SELECT device FROM ${table} WHERE _part NOT IN ({covered: Array(String)}) ORDER BY device LIMIT 1 BY device`,
     parameters: { covered: covered.map(({ name }) => name) },
     size: current.parts.filter(({ blocks }) => !isCovered(blocks)).reduce((sum, { rows }) => sum + rows, 0),
@@ -48,8 +48,8 @@ export async function foldKnownDevices(
 type Part = { readonly name: string; readonly blocks: readonly [number, number]; readonly rows: number };
 
 /**
- * A replicated table is identified by its path in Keeper, because its replicas have different UUIDs. They have the same
- * path and the same parts.
+ * A replicated table is identified by its path in Keeper, because its replicas have the same path and the same parts
+ * but different UUIDs.
  */
 async function readBlocks(session: Session): Promise<{ readonly table: string; readonly parts: readonly Part[] }> {
   const [found] = await session.rows<{ identity: string }>(

@@ -8,8 +8,8 @@ const maxEvents = 100;
 const maxEventBytes = 256;
 
 /**
- * Returns the audience's most frequent events in byte order. Other events are not reported. Unmatched members are
- * included, so the selection depends only on data that the uploader already has.
+ * Returns the audience's most frequent events, sorted in byte order. Other events are not reported. Unmatched members
+ * are included, so the selection depends only on data that the uploader already has.
  */
 export async function listAudienceEvents(engine: Engine, members: Generation): Promise<string[]> {
   const haveEvents = await onEveryShardInSync(engine, ['audience_devices_local'], (shard) =>

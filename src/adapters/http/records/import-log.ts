@@ -121,7 +121,7 @@ export const importLogExample: ImportLogRecord = {
   },
 };
 
-/** Row and device counts are strings, because the specification requires it. */
+/** Row and device counts are strings, as the specification requires. */
 export function importLogRecord(log: ImportLog): ImportLogRecord {
   return {
     import_log_id: log.importLogId,
@@ -142,7 +142,10 @@ export function importLogRecord(log: ImportLog): ImportLogRecord {
   };
 }
 
-/** All bytes are read before the rows are counted and published. Therefore, only a final record reports 100. */
+/**
+ * All bytes are read before the rows are counted and published. Therefore, the percentage is below 100 until the job is
+ * done or has failed.
+ */
 function progressRecord({ progress, status: current }: ImportLog): ImportLogRecord['progress'] {
   const isFinal = current === jobStatus.done || current === jobStatus.failed;
   const share = progress.bytesTotal === 0 ? 0 : progress.bytesRead / progress.bytesTotal;

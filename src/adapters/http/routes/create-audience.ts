@@ -8,7 +8,7 @@ import { createdAudienceSchema } from '../records/audience.ts';
 import { filePath } from '../schemas.ts';
 
 /**
- * The limit counts Unicode code points, because `length` counts some of them twice. Control characters are rejected,
+ * The limit counts Unicode code points, because `length` counts some of them as two. Control characters are rejected,
  * because the stores do not accept NUL.
  */
 const name = z

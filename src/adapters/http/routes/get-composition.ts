@@ -37,7 +37,7 @@ const query = z
         description: `Maximum number of entries. Without a limit, JSON contains ${defaultEntries} entries, and CSV contains all.`,
         examples: [10],
       }),
-    // It has no example, because the examples of all parameters must be valid together.
+    // This parameter has no example, because the examples of all parameters must be valid together.
     baseline_segment_id: queryNumber('baseline_segment_id', Number.MAX_SAFE_INTEGER).optional().meta({
       description:
         'Compares with another audience instead of the whole warehouse. The value is its `default_warehouse_segment_id`.',

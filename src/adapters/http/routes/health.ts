@@ -24,7 +24,7 @@ export const getLive = defineRoute({
 /** A server that Inlet depends on. */
 export type Dependency = {
   readonly name: string;
-  /** Whether API requests fail while this dependency is unavailable. If not, only jobs wait for it. */
+  /** Whether API requests fail while this dependency is unavailable. If false, only jobs wait for it. */
   readonly isNeededByRequests: boolean;
   readonly check: (signal: AbortSignal) => Promise<void>;
 };
@@ -77,7 +77,7 @@ export const getReady = defineRoute({
     return async (request, reply) => {
       const now = performance.now();
       if (cached === null || now - cached.at >= cacheMs) {
-        // The request's own logger is disabled.
+        // Uses the server's logger, because the request's logger is disabled.
         const { log } = request.server;
         cached = { at: now, states: Promise.all(dependencies.map((dependency) => stateOf(dependency, log))) };
       }

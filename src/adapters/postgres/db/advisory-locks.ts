@@ -3,7 +3,7 @@ import type { Database } from './tables.ts';
 
 /**
  * The keys of all advisory locks in Inlet. Advisory locks share one key space per database, so all keys are defined
- * here. Do not change a key after its release, because old and new processes must use the same key during a rolling
+ * here. Do not change a key after it is released, because old and new processes must use the same key during a rolling
  * deployment.
  */
 export const advisoryLocks = {
@@ -29,13 +29,13 @@ export const advisoryLocks = {
   idempotencyKey: 7_340_027,
   /** Session lock of the worker that updates the device index. */
   deviceIndex: 7_340_028,
-  /** Hash seed. Transaction lock on a partner while it claims a part of its privacy budget. */
+  /** Hash seed. Transaction lock on a partner while part of its privacy budget is claimed. */
   reportBudget: 7_340_029,
 } as const;
 
 /**
- * Runs the function unless another process holds the lock. Returns null in that case. The function can take minutes, which
- * exceeds the timeout for idle transactions, so this is a session lock. It occupies one connection and is released if the
+ * Runs the function, or returns null if another process holds the lock. The function can take minutes, which exceeds
+ * the timeout for idle transactions, so this is a session lock. It occupies one connection and is released if the
  * process dies.
  */
 export async function withSessionLock<T>(

@@ -2,7 +2,7 @@ import { type Client, DatabaseError } from 'pg';
 import { Secret } from '../../../domain/secret.ts';
 import { laneQueue } from '../queue/tokens.ts';
 
-/** PostgreSQL's name for no role. With it, the API has the privileges of the user in its URL. */
+/** PostgreSQL's keyword for no role. The API then has the privileges of the user in its URL. */
 export const noRole = 'none';
 
 /** Returns the URL with an option that starts each connection under the role. Keeps existing options. */
@@ -83,12 +83,12 @@ async function canTakeOn(client: Client, role: string): Promise<boolean> {
   }
 }
 
-/** Returns what the operator must do if the role could not be created. */
+/** Returns instructions for the operator if the role could not be created. */
 export function roleRemedy(role: string): string {
   return `As a user that can create roles, run: CREATE ROLE ${role} NOLOGIN; GRANT ${role} TO <the user in INLET_POSTGRES_URL>; then run \`inlet migrate\`.`;
 }
 
-// These are all privileges of the API role. `inlet migrate` grants them, and a statement that needs more fails with
+// These are all of the API role's privileges. `inlet migrate` grants them, and a statement that needs more fails with
 // "permission denied". Policies decide which rows the role can access: see docs/decisions/row-level-security.md.
 
 export const apiTables: Readonly<Record<string, string>> = {

@@ -34,14 +34,15 @@ type ConnectOptions = {
 };
 
 /**
- * How much later the client's timeout fires. A hung server does not enforce its own timeout, so the client has one too.
+ * How long after the server's timeout the client's timeout fires. The client needs its own timeout, because a hung
+ * server does not enforce one.
  */
 const graceMs = 2_000;
 
 /** The timeout for opening a connection or getting one from the pool. */
 const usualConnectionMs = 5_000;
 
-/** Returns the timeouts of every pool. They prevent a hung server from blocking a caller forever. */
+/** Returns the timeouts for every pool. They prevent a hung server from blocking a caller forever. */
 export function statementTimeouts(statementMs: number, connectionMs = usualConnectionMs) {
   return {
     connectionTimeoutMillis: connectionMs,
@@ -89,7 +90,7 @@ function openPool(
 }
 
 /**
- * Adds the listeners without which a broken connection would crash the process. The pool listens only on idle
+ * Adds error listeners, so that a broken connection does not crash the process. The pool listens only on idle
  * connections, so a connection that breaks during a transaction needs its own listener.
  */
 export function outliveConnections(pool: Pool, log: Log): void {
@@ -130,16 +131,16 @@ function named(given: unknown[], nameOf: NameOf): unknown[] {
 }
 
 /**
- * The maximum number of prepared statements. PostgreSQL keeps a plan per connection and name, and statements with lists
- * of many lengths must not fill its memory.
+ * The maximum number of prepared statements. PostgreSQL keeps a plan per connection and name, and statements that
+ * differ only in the length of a list must not fill its memory.
  */
 const maxNames = 200;
 const names = new Map<string, string>();
 
 /**
  * Returns the name under which a connection caches the statement's plan. Planning most of these statements takes longer
- * than running them. Returns undefined for a statement that must be planned each time, such as one with LIMIT. Its best
- * plan depends on the partner, and a generic plan may scan the rows of all partners.
+ * than running them. Returns undefined for a statement that must be planned each time, such as one with LIMIT. The best
+ * plan for such a statement depends on the partner, and a generic plan may scan the rows of all partners.
  */
 export function preparedName(text: string): string | undefined {
   const known = names.get(text);

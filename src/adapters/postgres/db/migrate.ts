@@ -36,8 +36,8 @@ async function tryLock(client: Client): Promise<boolean> {
 }
 
 /**
- * Runs each migration and records it, if possible in the same transaction. Then updates the queues and the privileges of the API
- * role.
+ * Runs each migration and, if possible, records it in the same transaction. Then updates the queues and the privileges
+ * of the API role.
  */
 export async function migratePostgres(
   client: Client,
@@ -65,7 +65,7 @@ export async function migratePostgres(
 /**
  * Throws if a migration of this release has not run. Without this check, statements would fail one by one, and some of
  * them would be retried. A newer schema is allowed, because migrations only add to the schema. Ignores an unreachable
- * server, because the connections of the caller report it.
+ * server, because the caller's own connections report it.
  */
 export async function requireMigrated(url: Secret, folder: string): Promise<void> {
   const client = new Client({
@@ -99,8 +99,8 @@ async function namesOfMigrations(client: Client): Promise<string[]> {
 
 /**
  * A statement that waits for a lock also blocks every later statement on the table. It therefore gives up after a short
- * time, so that running processes can continue, and the file is tried again. A file that changes several tables can also
- * deadlock with a running transaction, and PostgreSQL may end either of them.
+ * time, so that running processes can continue, and the file is tried again. A file that changes several tables can
+ * also deadlock with a running transaction, and PostgreSQL may abort either one.
  */
 const lockTimeoutMs = 3_000;
 const lockAttempts = 20;

@@ -19,7 +19,7 @@ describe('a partner semaphore', () => {
     return { come, log };
   };
 
-  it('grants each partner its own number of permits', async () => {
+  it('limits permits for each partner separately', async () => {
     const { come, log } = entering();
     for (const name of ['a1', 'a2', 'a3', 'a4']) void come(1, name);
     for (const name of ['b1', 'b2']) void come(2, name);

@@ -38,7 +38,7 @@ export async function requireRowSecurity(url: Secret, role: string): Promise<voi
   }
 }
 
-/** Without a privilege, each request that needs it would fail. */
+/** Throws if a privilege is missing, because each request that needs it would fail. */
 async function requirePrivileges(client: Client, role: string): Promise<void> {
   for (const privilege of ['SELECT', 'INSERT']) {
     const tables = Object.entries(apiTables).flatMap(([table, rights]) => (rights.includes(privilege) ? [table] : []));
@@ -61,7 +61,7 @@ function currentCaller(): CallerScope | undefined {
 }
 
 /**
- * The policies of the migration `row-security` read these settings. They are set per session, and only when the caller
+ * The policies in the `row-security` migration read these settings. They are set per session, and only when the caller
  * changes.
  */
 const setCaller = `SELECT set_config('inlet.partner', $1, false), set_config('inlet.customer', $2, false)`;

@@ -131,12 +131,12 @@ async function insertFiles(tx: Tx, owner: Owner, batches: readonly (readonly Fil
   return rows.length;
 }
 
-// An audience lists one entry per loaded version of a file, and one per path that failed. A partner's jobs run in the order
-// of their IDs.
+// An audience lists one entry per loaded version of a file, and one per path that failed. A partner's jobs run in ID
+// order.
 
 /**
- * Supersedes earlier failed attempts to load these files. Loaded versions stay in the list. If a worker of the previous
- * release superseded some of them, they are listed again.
+ * Supersedes earlier failed attempts to load these files. Loaded versions stay in the list. Those that a worker of the
+ * previous release superseded are listed again.
  */
 async function supersedeFiles(tx: Tx, job: AudienceJob, files: readonly FileToLoad[]): Promise<void> {
   await tx
@@ -160,7 +160,7 @@ async function supersedeFiles(tx: Tx, job: AudienceJob, files: readonly FileToLo
 
 type EarlierThan = { readonly id: number; readonly audienceId: number; readonly generation: number };
 
-/** Supersedes earlier loads of the same path, when a job is submitted. */
+/** When a job is submitted, supersedes earlier loads of the same path. */
 export async function supersedeSamePath(tx: Tx, job: EarlierThan, { relative, literal }: AudiencePath): Promise<void> {
   await supersedeEarlier(tx, job)
     .where('file_path', '=', relative)
@@ -198,8 +198,8 @@ export type JobEnd = {
   readonly failure: Failure | null;
   readonly errors: readonly ImportLogError[];
   /**
-   * Whether the caller expects the job to have started. If another holder of the lane has started the job meanwhile,
-   * nothing is written.
+   * Whether the caller expects the job to have started. If another holder of the lane has started the job in the
+   * meantime, nothing is written.
    */
   readonly hasStarted: boolean;
   /** Null if the number is already recorded. */
@@ -222,7 +222,7 @@ export async function endJobIn(tx: Tx, jobId: JobId, end: JobEnd): Promise<void>
       status,
       failure_code: end.failure?.code ?? null,
       failure_detail: end.failure?.detail ?? null,
-      // now() would return the start of the transaction, which may have waited for the previous job to end.
+      // now() would return the start time of the transaction, which may have waited for the previous job to end.
       finished_at: sql`clock_timestamp()`,
       updated_at: sql`now()`,
     })
@@ -296,7 +296,7 @@ async function selectErrors(db: Database, jobId: JobId): Promise<ImportLogError[
     if (isFailureCode(code)) {
       return { code, message: detail ?? failureCatalog[code].title, file, row, column: null, count };
     }
-    // A newer release wrote this code before a rollback. Its job must still end.
+    // A newer release wrote this code before a rollback. The job must still be able to end.
     return { code: 'internal', message: detail ?? code, file, row, column: null, count };
   });
 }

@@ -89,7 +89,7 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
   };
 }
 
-/** Returns true for the first worker that updates the task's time in each period. */
+/** Returns true only for the first worker that claims the task in each period. */
 async function claimTurn(db: Database, task: string, everySeconds: number): Promise<boolean> {
   const taken = await db
     .insertInto('sweep')
@@ -253,7 +253,7 @@ async function selectFileProgress(tx: Tx, jobId: JobId, batchLimit: number): Pro
   return progress;
 }
 
-/** Selects the job's batches that contain an open file that is not staged, in the order of the listing. */
+/** Selects the job's batches with at least one open, unstaged file, in listing order. */
 function openBatches(jobId: JobId, limit: number) {
   return sql<{ batch_id: BatchId }>`
     SELECT batch_id FROM job_file
@@ -346,7 +346,7 @@ async function claimStagedLoads(tx: Tx, jobId: JobId): Promise<StagedLoad[]> {
       ),
       fileIds: files.map(({ file_id }) => file_id),
       rows: files.reduce((sum, { accepted_rows }) => sum + accepted_rows, 0),
-      // Zero devices means that the file is not counted yet, or that all of its rows are opt-outs, which are cheap to count.
+      // Zero devices means that the file is not counted yet or contains only opt-outs, which are cheap to count.
       isCounted: files.every(({ uploaded_devices }) => uploaded_devices > 0),
       publishAttempt: first.publish_attempts,
       account: first.staged_rows && toAccount(first.staged_rows, first.published_at),
@@ -355,9 +355,9 @@ async function claimStagedLoads(tx: Tx, jobId: JobId): Promise<StagedLoad[]> {
 }
 
 /**
- * Ends canceled jobs at the head of the lane that have not started. A canceled job ends only at the head, so that a
- * partner's jobs end in submission order. The caller has locked the lane. If a canceled job has files, a worker of the
- * previous release started it. Its open files fail, and no worker can claim them.
+ * Ends canceled, unstarted jobs at the head of the lane. A canceled job ends only at the head, so that a partner's jobs
+ * end in submission order. The caller has locked the lane. If a canceled job has files, a worker of the previous
+ * release started it. Its open files fail, so that no worker can claim them.
  */
 export async function endCanceledJobs(tx: Tx, partnerId: PartnerId): Promise<void> {
   const failure = cancelledBeforeStart();
@@ -379,10 +379,10 @@ export async function endCanceledJobs(tx: Tx, partnerId: PartnerId): Promise<voi
 
 /**
  * Appends a job to the partner's lane, writes its record, and sends the lane's token, all in the caller's transaction.
- * The caller must pass `quotas` for a job that adds data. Such a job is rejected if the last measurement has reached a
- * quota. The partner's row stays locked until the commit, so jobs become visible in submission order. The token is sent
- * last. A concurrent sender of the same token waits until this transaction ends, so this transaction must not wait for
- * other locks after it has sent the token.
+ * The caller must pass `quotas` for a job that adds data. Such a job is rejected if a quota was reached at the last
+ * measurement. The partner's row stays locked until the commit, so jobs become visible in submission order. The token
+ * is sent last. A concurrent sender of the same token waits until this transaction ends, so this transaction must not
+ * wait for other locks after it has sent the token.
  */
 export async function submitJob<T>(
   boss: PgBoss,

@@ -13,8 +13,8 @@ export async function commitImportLoads(db: Database, jobId: JobId, loads: reado
 }
 
 /**
- * Marks the files as loaded and stores the new counts in one transaction. Writes nothing if the audience was cleared
- * meanwhile. Locks the audience before the job, as a clear does.
+ * Marks the files as loaded and stores the new counts in one transaction. Writes nothing if the audience was cleared in
+ * the meantime. Locks the audience before the job, as a clear does.
  */
 export async function commitAudienceLoads(
   db: Database,
@@ -42,7 +42,7 @@ export async function commitAudienceLoads(
         matched_devices: counts.matched,
         matched_version: counts.knownVersion,
         matched_at: sql`now()`,
-        // Uses a new number, not the ID of a load, because loads are published in any order.
+        // Uses a new number, not the ID of a load, because loads can be published in any order.
         last_load_id: sql`nextval('load_id')`,
         updated_at: sql`now()`,
       })
@@ -167,8 +167,8 @@ export async function selectAccounts(db: Database, jobId: JobId): Promise<Map<Lo
 
 /**
  * Resets the files of incomplete loads to pending, or fails them. The files keep their load ID, so that the next
- * attempt drops the rows that are still staged. Their rows are subtracted from the total of the record, because the
- * next commit adds them again.
+ * attempt drops the rows that are still staged. Their rows are subtracted from the record's total, because the next
+ * commit adds them again.
  */
 export async function reloadFiles(
   db: Database,

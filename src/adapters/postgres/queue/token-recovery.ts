@@ -6,12 +6,13 @@ import { type HeldToken, type RecordRetry, fileQueue, laneQueue, resendToken, to
 import { type WorkerLiveness, lockOfToken, shownLock } from './worker-liveness.ts';
 
 /**
- * The time in which a worker must lock a new token. Workers need a few milliseconds. Each loss counts against the file, so a
- * slow PostgreSQL server must not be mistaken for a dead worker.
+ * The time within which a worker must lock a new token. Locking usually takes a few milliseconds. Each loss counts
+ * against the file, so a slow PostgreSQL server must not be mistaken for a dead worker.
  */
 const lockedWithinSeconds = 1;
 /**
- * The time without a heartbeat after which a token is lost. pg-boss itself waits ten seconds and then needs a few more.
+ * The time without a heartbeat after which a token is considered lost. pg-boss itself waits ten seconds and then needs
+ * a few more.
  */
 const silentSeconds = 8;
 

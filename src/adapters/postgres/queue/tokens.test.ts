@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { fileQueue, priorityOf, shareSlots } from './tokens.ts';
 
-describe('the file slots of a worker', () => {
+describe("a worker's file slots", () => {
   it.each([
     [1, { small: 0, large: 0, any: 1 }],
     [2, { small: 1, large: 1, any: 0 }],
     [3, { small: 1, large: 1, any: 1 }],
     [4, { small: 2, large: 1, any: 1 }],
     [16, { small: 8, large: 4, any: 4 }],
-  ])('of %i, reserves some for small and some for large loads', (slots, shares) => {
+  ])('divides %i slots among small loads, large loads, and loads of any size', (slots, shares) => {
     expect(shareSlots(slots)).toEqual(shares);
   });
 });
@@ -19,7 +19,7 @@ describe('the priority of a load', () => {
     ['a small load that waited for a dependency', { isSmall: true, waits: 3 }, 1],
     ['a small load after a timeout', { isSmall: true, waits: 1, breaks: 1 }, 0],
     ['a large load', { isSmall: false }, 0],
-  ])('reserves slots for small loads that caused no timeout: %s', (_name, data, priority) => {
+  ])('prioritizes only small loads that caused no timeout: %s', (_name, data, priority) => {
     expect(priorityOf(fileQueue, data)).toBe(priority);
   });
 });

@@ -20,7 +20,7 @@ export const lostFileQueue = 'file-lost';
 export const retryCauses = ['away', 'broke', 'lost', 'failed', 'handed_back'] as const;
 export type RecordRetry = (queue: string, cause: (typeof retryCauses)[number]) => void;
 
-/** How often a token has waited for an unavailable dependency, lost a connection, or lost its worker. */
+/** How many times a token has waited for an unavailable dependency, lost a connection, or lost its worker. */
 type RetryCounters = { readonly waits?: number; readonly breaks?: number; readonly lost?: number };
 export type LanePayload = RetryCounters & { readonly partnerId: PartnerId };
 type FilePayload = RetryCounters & { readonly fileId: number; readonly isSmall?: boolean };
@@ -68,8 +68,8 @@ async function bytesToLoad(tx: Tx, batchId: BatchId): Promise<number> {
 const smallPriority = 1;
 
 /**
- * An interrupted lane goes first. For loads, the priority marks the small ones. After a lost connection or a timeout, a
- * small load counts as large. Otherwise, storage that does not respond could repeatedly occupy the slots for small
+ * An interrupted lane goes first. For loads, the priority identifies small loads. After a lost connection or a timeout,
+ * a small load counts as large. Otherwise, storage that does not respond could repeatedly occupy the slots for small
  * loads.
  */
 export function priorityOf(
@@ -90,7 +90,7 @@ export async function completeLaneToken(boss: PgBoss, tx: Tx, token: LaneToken):
 }
 
 /**
- * Returns whether another claim on the lane is active, because this holder was presumed dead. The caller has locked the
+ * Returns whether the lane has another active claim because this holder was presumed dead. The caller has locked the
  * lane. `state <= 'active'` matches the predicate of the index on exclusive queues.
  */
 export async function isLaneTokenReplaced(tx: Tx, { partnerId, id, retryCount }: LaneToken): Promise<boolean> {
@@ -118,7 +118,7 @@ export function tokenName({ id, retryCount }: Pick<HeldToken, 'id' | 'retryCount
 
 /**
  * Replaces a held token with a new token, without using up a retry. Another worker can claim the new token immediately
- * or after the delay. A lane that was interrupted goes first. Work that waits for a dependency has no priority, so that it
+ * or after the delay. An interrupted lane goes first. Work that waits for a dependency has no priority, so that it
  * cannot starve other partners. Does nothing if the claim has already ended.
  */
 export async function resendToken(
@@ -208,7 +208,7 @@ export function shareSlots(slots: number): { readonly small: number; readonly la
   return { small, large, any: slots - small - large };
 }
 
-/** Claims no more tokens in this process. Running handlers continue. */
+/** Stops claiming tokens in this process. Running handlers continue. */
 export async function stopWork(boss: PgBoss): Promise<void> {
   await Promise.all([laneQueue, fileQueue, lostFileQueue].map((queue) => boss.offWork(queue, { wait: false })));
 }
@@ -219,14 +219,11 @@ type Work<Payload> = {
   readonly handle: (job: Job<Payload>, signal: AbortSignal) => Promise<void>;
 };
 
-/**
- * How long the lock on a token is kept after its handler returns. pg-boss completes the token a moment after the
- * handler returns.
- */
+/** How long the lock on a token is kept after its handler returns. pg-boss completes the token a moment later. */
 const settleMs = 2_000;
 
 /**
- * Starts one pg-boss worker per slot. After each token, the slot polls immediately and does not wait for the interval.
+ * Starts one pg-boss worker per slot. After each token, the slot polls immediately instead of waiting for the interval.
  */
 function slotsOf<Payload extends RetryCounters>(
   context: WorkerContext,
@@ -271,14 +268,14 @@ const maxLost = 20;
 
 /** Retry budget while a dependency is down. It lasts about a day. */
 const maxWaits = 8_640;
-/** Maximum number of lost connections. Beyond it, the request itself is probably the cause. */
+/** Maximum number of lost connections. Above this number, the request itself is probably the cause. */
 const maxBreaks = 20;
 const longestWaitSeconds = 10;
 
 /**
- * Handles failures that do not use up an attempt. Returns false for all others, which pg-boss counts and retries. A
- * worker that is shutting down has already returned its token. While a dependency is down, the token waits with a
- * growing delay.
+ * Handles failures that do not use up an attempt. Returns false for all other failures, which pg-boss counts and
+ * retries. A worker that is shutting down has already returned its token. While a dependency is down, the token waits
+ * with a growing delay.
  */
 async function passOn(context: WorkerContext, holding: HeldToken, error: unknown): Promise<boolean> {
   const { db, boss, log, handBack, recordRetry } = context;

@@ -15,8 +15,8 @@ export type WorkerLiveness = {
   readonly release: (token: string) => void;
   readonly holds: (token: string) => boolean;
   /**
-   * Returns true if the session has been connected for some seconds. After a PostgreSQL outage, a lock may be missing
-   * only because its worker has not reconnected yet.
+   * Returns true if the session has been connected for several seconds. After a PostgreSQL outage, a lock may be
+   * missing only because its worker has not reconnected yet.
    */
   readonly isSettled: () => boolean;
   readonly close: () => Promise<void>;
