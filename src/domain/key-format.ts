@@ -31,7 +31,7 @@ export function formatKey(kind: KeyKind, environment: string, random: string): s
   const beginning = `inlet_${environment}_${kind}_${random}`;
   const key = beginning + checksumOf(beginning);
   if (!wholeKey.test(key))
-    throw new Error('environment must have 1 to 16 characters (a-z and 0-9) and start with a letter');
+    throw new Error('environment must be 1 to 16 characters long (a-z and 0-9) and start with a letter');
   return key;
 }
 

@@ -36,7 +36,7 @@ const daysOf = (fallback: number, min: number): z.ZodDefault<z.ZodCoercedNumber>
 const settings = z.object({
   INLET_ENVIRONMENT: z
     .string()
-    .regex(environmentPattern, 'must have 1 to 16 characters (a-z and 0-9) and start with a letter')
+    .regex(environmentPattern, 'must be 1 to 16 characters long (a-z and 0-9) and start with a letter')
     .default('live')
     .describe(
       'Name of the environment, for example `live`, `test`, or `dev`. The name is part of every new API key and user token (`inlet_<environment>_key_…`), so that a leaked key shows its origin. Existing keys keep working after a change.',

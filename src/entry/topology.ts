@@ -67,7 +67,8 @@ export async function changeTopology({ isConfirmed, acceptsLostShards }: Change)
       ...lost.map(({ number }) => `Shard ${number} is no longer configured. Its rows would be lost.`),
     ].join('\n');
     if (misplaced > 0) throw refused(text, 'Restore the previous cluster, or load the data into a new installation.');
-    if (lost.length > 0 && !acceptsLostShards) throw refused(text, 'To give up these rows, pass --accept-lost-shards.');
+    if (lost.length > 0 && !acceptsLostShards)
+      throw refused(text, 'To accept the loss of these rows, pass --accept-lost-shards.');
     if (!isConfirmed) return `${text}\nNothing was changed. Run the command with --confirm to record the change.`;
     await deps.topology.record(shards);
     return `${text}\nThe new topology is recorded. Loads continue within INLET_TOPOLOGY_SECONDS.`;

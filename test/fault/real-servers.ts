@@ -12,7 +12,7 @@ import { zookeeperPid } from '../../stack/zookeeper/lifecycle.ts';
 
 const run = promisify(execFile);
 
-/** A name such as "shard 1" is the first replica of the shard. */
+/** A name such as "shard 1" refers to the first replica of the shard. */
 export type ServerName =
   | 'PostgreSQL'
   | 'shard 1'

@@ -53,7 +53,7 @@ describe('the OpenAPI document', () => {
     { what: 'a time', before: '"2026-11-15T01:12:18.654Z"', after: '"yesterday"' },
     { what: 'a problem with the wrong code', before: '"code": "not_found"', after: '"code": "internal"' },
     { what: 'a problem with the wrong status', before: '"status": 404', after: '"status": 400' },
-  ])('fails the example check with an invalid example of $what', ({ before, after }) => {
+  ])('rejects an invalid example of $what', ({ before, after }) => {
     expect(findBadExamples(parseOpenApi(plant(before, after))).bad).not.toEqual([]);
   });
 

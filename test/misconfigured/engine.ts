@@ -8,7 +8,7 @@ import type { Environment, Site } from './site.ts';
 
 const stopped = (doctor: RegExp): Expectation => ({ reason: /topology mismatch: loads are stopped/, doctor });
 
-/** The settings of a worker whose ClickHouse profile has this setting. */
+/** The environment of a worker whose ClickHouse profile contains this setting. */
 function withProfile({ stores }: Site, setting: string, value: string): Environment {
   const urls = stores.config.INLET_CLICKHOUSE_URLS.flat().map((url) => {
     const address = new URL(url.reveal());

@@ -2,7 +2,7 @@ import type { ClickHouseSettings } from '@clickhouse/client';
 import { randomUUID } from 'node:crypto';
 import { type Engine, type Server, onAvailableServers } from '../connect.ts';
 
-/** Runs statements on one shard one after another. They share temporary tables, which are dropped with the session. */
+/** Runs statements on one shard one after another. They share temporary tables, which are dropped when the session ends. */
 export type Session = {
   /** Returns the number of rows written. */
   readonly run: (query: string, options?: Statement) => Promise<number>;
