@@ -1,5 +1,5 @@
--- The event log of each partner. The sequence of a partner has no gaps, and its order is the order of the commits: a transaction holds
--- the lock on the counter until it commits. Workers delete events after 30 days.
+-- The event log of each partner. Sequence numbers have no gaps and follow the commit order, because a transaction holds the lock on the
+-- counter until it commits. Workers delete events after 30 days.
 CREATE TABLE IF NOT EXISTS event_counter (
   partner_id bigint PRIMARY KEY REFERENCES partner (id),
   last_sequence bigint NOT NULL

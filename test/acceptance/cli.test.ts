@@ -173,7 +173,7 @@ describe('inlet in a script', () => {
   });
 
   it('lists the event of a computed report', async () => {
-    expect((await run('events')).out).toBe('There are no later events.\n');
+    expect((await run('events')).out).toBe('There are no events.\n');
     const id = /audience (\d+): done/.exec((await run('audience create Report members.csv --watch')).out)?.[1];
     expect(await run(`audience report ${id}`)).toMatchObject({ code: 0 });
     expect((await run('events')).out).toMatch(new RegExp(`^ *1 .* report\\.ready +- +${id} +-$`, 'm'));

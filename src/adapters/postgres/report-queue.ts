@@ -135,7 +135,9 @@ async function saveCounts(tx: Tx, { audience, counting }: WantedReport, stored: 
   await tx
     .insertInto('composition')
     .values({ audience_id: audience.audienceId, split: counting, ...values })
-    .onConflict((conflict) => conflict.columns(['audience_id', 'split']).doUpdateSet(values))
+    .onConflict((conflict) =>
+      conflict.columns(['audience_id', 'split']).doUpdateSet({ ...values, published_with: null }),
+    )
     .execute();
 }
 

@@ -19,6 +19,10 @@ const columns: readonly Column<Event>[] = [
   { title: 'SPLIT', of: ({ data }) => data.split ?? '-' },
 ];
 
+function noEvents({ after }: Options): string {
+  return after === 0 ? 'There are no events.' : `There are no events after ${after}.`;
+}
+
 export function addEventsCommand(program: Command): void {
   partnerCommand(program, 'events', {
     description: 'list what has happened, such as finished reports',
@@ -30,9 +34,7 @@ export function addEventsCommand(program: Command): void {
       const output = outputFor(options);
       const inlet = await connect(options);
       const events = valueOf(await inlet.listEvents({ query: { after: options.after, limit: options.limit } }));
-      output.result(events, () =>
-        events.length === 0 ? 'There are no later events.' : table(columns, events, output.stdout),
-      );
+      output.result(events, () => (events.length === 0 ? noEvents(options) : table(columns, events, output.stdout)));
       const last = events.at(-1)?.sequence;
       if (last !== undefined && events.length === options.limit)
         output.note(`There may be more events: inlet events --after ${last}`);

@@ -120,6 +120,9 @@ function membersByChunkSql(kind: string): string {
     LEFT JOIN (SELECT chunk, devices FROM attribute_bitmaps_local FINAL WHERE ${isKnownDevices}) AS k ON m.chunk = k.chunk`;
 }
 
+/** With fewer members in a chunk, intersecting with the members is faster and takes less memory. */
+const minMembersForComplement = 4096;
+
 /**
  * The members of each chunk that are known devices, or the complement of this set. A set of few members is sparse, and
  * intersecting two sparse bitmaps takes longer than intersecting one of them with the dense complement. A chunk that an
@@ -127,7 +130,8 @@ function membersByChunkSql(kind: string): string {
  * complement.
  */
 const comparedByChunkSql = `
-  SELECT m.chunk AS chunk, bitmapCardinality(f.devices) > 0 AS is_complement,
+  SELECT m.chunk AS chunk,
+    bitmapCardinality(f.devices) > 0 AND bitmapCardinality(m.devices) >= ${minMembersForComplement} AS is_complement,
     if(is_complement, bitmapAndnot(f.devices, m.devices), m.devices) AS devices
   FROM (${membersByChunkSql(String(bitmapKind.all))}) AS m
   LEFT JOIN (SELECT chunk, devices FROM full_chunks_local FINAL) AS f ON m.chunk = f.chunk`;

@@ -32,7 +32,7 @@ const eventSchema = z
 
 export const eventListSchema = z.array(eventSchema).max(maxEvents);
 
-const sequenceError = 'after must be a whole number from 0 to 9,007,199,254,740,991.';
+const sequenceError = 'after must be a whole number from 0 to 999,999,999,999,999.';
 
 export const listEvents = defineRoute({
   id: 'listEvents',
@@ -41,13 +41,13 @@ export const listEvents = defineRoute({
   path: '/v1/events',
   scope: 'audience:read',
   summary: 'List events',
-  description: `Lists what has happened since an event that you know, oldest first. To continue, pass the last \`sequence\` as \`after\`. \`report.ready\` means that a new composition report can be read. Without a user token, lists the events of all your customers, too. Events are deleted after ${eventDays} days.`,
+  description: `Lists what has happened since an event that you know, oldest first. To continue, pass the last \`sequence\` as \`after\`. \`report.ready\` means that a new composition report can be read. Without a user token, also lists the events of all your customers. Events are deleted after ${eventDays} days.`,
   query: z.strictObject({
     after: z.coerce
       .number({ error: sequenceError })
       .int({ error: sequenceError })
       .min(0, { error: sequenceError })
-      .max(Number.MAX_SAFE_INTEGER, { error: sequenceError })
+      .max(999_999_999_999_999, { error: sequenceError })
       .default(0)
       .meta({ description: 'The `sequence` of the last event that you know.', examples: [41] }),
     limit: queryNumber('limit', maxEvents)
