@@ -30,7 +30,7 @@ export function npmSettings(): Record<string, string> {
   return { npm_config_userconfig: setting('userconfig'), npm_config_cache: setting('cache') };
 }
 
-/** The gate links the installed packages of this repository. The long run installs packages as the pages describe. */
+/** The gate links the installed packages of this repository. The long run follows the pages and installs the packages. */
 export function linkPackages(commands: string): string {
   const installed = pathInRepository('node_modules');
   const link = [

@@ -7,7 +7,7 @@ import type { Meters } from './metrics.ts';
 
 export type Server = 'postgres' | 'clickhouse' | 'storage' | 'issuer';
 
-/** Measures the duration and failures of a port's calls. */
+/** Records the duration and failures of calls to a port. */
 export function meterPort<Port extends object>(meters: Meters, server: Server, port: string, target: Port): Port {
   for (const method of Object.keys(target)) meters.failedCalls.inc({ server, port, method }, 0);
   return wrapMethods(target, (method, call) => {
