@@ -77,7 +77,7 @@ describe('a request for an unknown operation', () => {
     const url = path.replaceAll(/\{\w+\}/g, '1');
     const has = Object.keys(item).map((method) => method.toUpperCase());
     // HEAD is not supported for event streams.
-    const ofGet = path.endsWith('/events') ? ['GET'] : ['GET', 'HEAD'];
+    const ofGet = path.endsWith('}/events') ? ['GET'] : ['GET', 'HEAD'];
     const allowed = has.flatMap((method) => (method === 'GET' ? ofGet : [method])).toSorted();
     const others = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'].filter((method) => !has.includes(method));
     for (const method of others) {
