@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { splits } from '../../domain/composition/counts.ts';
 import { type LoggedEvent, eventDays } from '../../domain/composition/event.ts';
 import type { EventLog, NewEvent } from '../../ports/event-log.ts';
 import type { Database, Tx } from './db/tables.ts';
@@ -58,6 +59,6 @@ const contentSchema = z.object({
   data: z.object({
     audienceId: z.int(),
     warehouseSegmentId: z.int(),
-    split: z.enum(['id_type', 'country', 'event']).nullable(),
+    split: z.enum(splits).nullable(),
   }),
 });

@@ -1,5 +1,7 @@
 /** Dimensions by which a report can be split. */
-export type Split = 'id_type' | 'country' | 'event';
+export const splits = ['id_type', 'country', 'event'] as const;
+
+export type Split = (typeof splits)[number];
 
 /** How devices are grouped for counting. `first_event` counts each device only under its smallest event. */
 export type Counting = 'none' | Split | 'first_event';

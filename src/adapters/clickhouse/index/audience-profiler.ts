@@ -120,7 +120,7 @@ function membersByChunkSql(kind: string): string {
     LEFT JOIN (SELECT chunk, devices FROM attribute_bitmaps_local FINAL WHERE ${isKnownDevices}) AS k ON m.chunk = k.chunk`;
 }
 
-/** With fewer members in a chunk, intersecting with the members is faster and takes less memory. */
+/** With fewer members in a chunk, the complement takes much more memory than the members. */
 const minMembersForComplement = 4096;
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { splits } from '../../../domain/composition/counts.ts';
 import { maxReportEntries, orders } from '../../../domain/composition/protection.ts';
 import {
   type Baseline,
@@ -13,7 +14,7 @@ import { invalidQuery } from '../documentation.ts';
 import { defineRoute } from '../operation.ts';
 import { pathId, queryNumber } from '../schemas.ts';
 
-const split = z.enum(['id_type', 'country', 'event']);
+const split = z.enum(splits);
 
 /** The number of entries if the caller sets no limit. */
 const defaultEntries = 20;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { splits } from '../../../domain/composition/counts.ts';
 import { type LoggedEvent, eventDays } from '../../../domain/composition/event.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import { scopeOf } from '../authentication.ts';
@@ -23,7 +24,7 @@ const eventSchema = z
       audience_id: z.int(),
       default_warehouse_segment_id: z.int().meta({ description: 'The ID with which the report is read.' }),
       split: z
-        .enum(['id_type', 'country', 'event'])
+        .enum(splits)
         .nullable()
         .meta({ description: 'How the report is split, or null for a report without a split.' }),
     }),
