@@ -8,10 +8,12 @@ import { waitUntil } from '../support/wait-until.ts';
 import {
   type ReplicatedServers,
   commandOn,
+  engineSettings,
   killReplica,
   replicasOf,
   selectOn,
   startReplicatedServers,
+  untilItSucceeds,
 } from './replicated-servers.ts';
 
 const devicesPerInsert = 1_000;
@@ -27,9 +29,7 @@ describe('a fold on replicated shards', () => {
   /** An index that needs only one copy of its rows, so that it continues while a replica is behind. */
   const newIndex = (): DeviceIndex & { readonly engine: Engine } => {
     const engine = connectEngine({
-      shards: servers.shards.map((replicas) => replicas.map(({ url }) => url)),
-      database,
-      cluster: servers.cluster,
+      ...engineSettings(servers, database),
       replicasRequired: 1,
       replicaLostAfterMs: 200,
       name: 'test',
@@ -55,17 +55,6 @@ describe('a fold on replicated shards', () => {
     await index.takeLease(lastId - 1);
     folded = await index.foldKnownDevices({ leaseId: lastId - 1, foldId: lastId }, folded);
   };
-
-  const foldWhenPossible = (index: DeviceIndex): Promise<void> =>
-    waitUntil(
-      'the fold succeeds',
-      () =>
-        fold(index).then(
-          () => true,
-          () => false,
-        ),
-      60,
-    );
 
   const numbersOn = async (shard: number, replica: 0 | 1): Promise<string | undefined> =>
     (
@@ -94,12 +83,7 @@ describe('a fold on replicated shards', () => {
 
   beforeAll(async () => {
     servers = await startReplicatedServers();
-    await migrateEngine({
-      shards: servers.shards.map((replicas) => replicas.map(({ url }) => url)),
-      database,
-      cluster: servers.cluster,
-      folder: 'migrations/clickhouse',
-    });
+    await migrateEngine({ ...engineSettings(servers, database), folder: 'migrations/clickhouse' });
   });
   afterEach(async () => {
     await Promise.all(connected.splice(0).map(closeEngine));
@@ -111,7 +95,7 @@ describe('a fold on replicated shards', () => {
   it('writes the same numbers and bitmaps to all replicas', async () => {
     await insertDevices();
     const index = newIndex();
-    await foldWhenPossible(index);
+    await untilItSucceeds(() => fold(index));
     expect(await findDifferences(index)).toEqual([]);
   });
 
@@ -119,7 +103,7 @@ describe('a fold on replicated shards', () => {
     await insertDevices();
     const [first, second] = replicasOf(servers, 0);
     await commandOn(second, 'SYSTEM STOP FETCHES device_numbers_local', database);
-    await foldWhenPossible(newIndex());
+    await untilItSucceeds(() => fold(newIndex()));
     await killReplica(first);
     await commandOn(second, 'SYSTEM START FETCHES device_numbers_local', database);
     await expect(fold(newIndex())).rejects.toThrow(/replica|ECONNREFUSED/);
@@ -127,7 +111,7 @@ describe('a fold on replicated shards', () => {
     servers = await servers.startAgain();
     await insertDevices();
     const index = newIndex();
-    await foldWhenPossible(index);
+    await untilItSucceeds(() => fold(index));
     expect(await findDifferences(index)).toEqual([]);
   });
 
@@ -139,7 +123,7 @@ describe('a fold on replicated shards', () => {
     servers = await servers.startAgain();
     await insertDevices();
     const index = newIndex();
-    await foldWhenPossible(index);
+    await untilItSucceeds(() => fold(index));
     expect(await findDifferences(index)).toEqual([]);
   });
 });

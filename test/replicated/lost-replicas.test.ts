@@ -16,10 +16,12 @@ import {
   type Replica,
   type ReplicatedServers,
   commandOn,
+  engineSettings,
   killReplica,
   replicasOf,
   selectOn,
   startReplicatedServers,
+  untilItSucceeds,
 } from './replicated-servers.ts';
 
 const { signal } = new AbortController();
@@ -48,9 +50,7 @@ describe.each([
 
   const newProcess = (replicasRequired = 2): Process => {
     const engine = connectEngine({
-      shards: servers.shards.map((replicas) => replicas.map(({ url }) => url)),
-      database,
-      cluster: servers.cluster,
+      ...engineSettings(servers, database),
       replicasRequired,
       replicaLostAfterMs: 200,
       name: 'test',
@@ -90,32 +90,10 @@ describe.each([
     );
     return [0, 1].map((replica) => sum(rows.map((ofShard) => ofShard[replica] ?? 0)));
   };
-  /** Retries, as the lane would. */
-  const untilItSucceeds = async <T>(run: () => Promise<T>): Promise<T> => {
-    let result: { readonly value: T } | undefined;
-    await waitUntil(
-      'the statement succeeds',
-      async () => {
-        result = await run().then(
-          (value) => ({ value }),
-          () => undefined,
-        );
-        return result !== undefined;
-      },
-      60,
-    );
-    if (!result) throw new Error('no result');
-    return result.value;
-  };
 
   beforeAll(async () => {
     servers = await startReplicatedServers();
-    await migrateEngine({
-      shards: servers.shards.map((replicas) => replicas.map(({ url }) => url)),
-      database,
-      cluster: servers.cluster,
-      folder: 'migrations/clickhouse',
-    });
+    await migrateEngine({ ...engineSettings(servers, database), folder: 'migrations/clickhouse' });
   });
   afterAll(async () => {
     await Promise.all(connected.splice(0).map(closeEngine));

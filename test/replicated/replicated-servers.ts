@@ -60,6 +60,32 @@ export function replicasOf({ shards }: ReplicatedServers, index: number): [Repli
   return [first, second];
 }
 
+/** The settings that migrations and connections need. */
+export function engineSettings(
+  { shards, cluster }: ReplicatedServers,
+  database: string,
+): { readonly shards: readonly (readonly Secret[])[]; readonly database: string; readonly cluster: string } {
+  return { shards: shards.map((replicas) => replicas.map(({ url }) => url)), database, cluster };
+}
+
+/** Repeats a step that fails while a server is unavailable, as workers do. */
+export async function untilItSucceeds<T>(run: () => Promise<T>): Promise<T> {
+  let result: { readonly value: T } | undefined;
+  await waitUntil(
+    'the statement succeeds',
+    async () => {
+      result = await run().then(
+        (value) => ({ value }),
+        () => undefined,
+      );
+      return result !== undefined;
+    },
+    60,
+  );
+  if (!result) throw new Error('no result');
+  return result.value;
+}
+
 export async function killReplica({ pid }: Replica): Promise<void> {
   process.kill(pid, 'SIGKILL');
   await waitUntil('the process has ended', () => Promise.resolve(!isAlive(pid)));
