@@ -122,6 +122,20 @@ export default defineConfig(({ mode }) => ({
       },
       {
         test: {
+          // Drives Chromium against the console of one running service, which the global setup starts.
+          name: 'console',
+          include: ['test/console/**/*.test.ts'],
+          isolate: false,
+          globalSetup: ['test/support/global-setup.ts', 'test/console/support/global-setup.ts'],
+          // As long as Playwright waits for an element.
+          expect: { poll: { timeout: 30_000 } },
+          testTimeout: 120_000,
+          hookTimeout: 600_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
           // Starts its own servers, with two replicas of each shard and ZooKeeper.
           name: 'replicated',
           include: ['test/replicated/**/*.test.ts'],

@@ -6,6 +6,7 @@ const file = '.dev/demo.json';
 
 const demoSessionSchema = z.object({
   url: z.string(),
+  partner: z.string(),
   apiKey: z.string(),
   bucket: z.string(),
   prefix: z.string(),
@@ -17,7 +18,7 @@ export type DemoSession = z.infer<typeof demoSessionSchema>;
 
 export async function readDemoSession(): Promise<DemoSession | null> {
   const text = await readFile(file, 'utf8').catch(() => null);
-  return text === null ? null : demoSessionSchema.parse(JSON.parse(text));
+  return text === null ? null : (demoSessionSchema.safeParse(JSON.parse(text)).data ?? null);
 }
 
 /** Throws if `npm run dev` is not running, even if a session file exists. */

@@ -1,5 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -9,11 +10,14 @@ import { migrate } from '../src/entry/migrate.ts';
 import { keepOrPickPort } from '../stack/ports.ts';
 import { processArguments } from '../stack/process-arguments.ts';
 import { printError, messageOf, printLine, secondsSince } from '../stack/output.ts';
+import { demoAccounts } from './demo-accounts.ts';
+import { startDemoProvider } from './demo-provider.ts';
 import { writeDemoSession, type DemoSession } from './demo-session.ts';
 import { devEnvironment } from './environment.ts';
 import { provisionDemo } from './provision-demo.ts';
 
-// Starts everything that a fresh clone needs: servers, schema, demo partner, sample files, API, and worker.
+// Starts everything that a fresh clone needs: servers, schema, demo partner, sample files, API, worker, and an OpenID
+// provider with demo accounts for the console.
 
 const start = performance.now();
 const children: ChildProcess[] = [];
@@ -34,11 +38,18 @@ async function main(): Promise<void> {
   }
   const port = await keepOrPickPort(8080, []);
   const url = `http://127.0.0.1:${port}`;
-  const environment = devEnvironment(port);
+  buildConsole();
+  const provider = await startDemoProvider({
+    port: await keepOrPickPort(8090, [port]),
+    consoleUrl: url,
+    clientSecret: randomBytes(32).toString('base64url'),
+  });
+  const environment = devEnvironment(port, provider.settings);
   const config = configSchema.parse(environment);
   await createDatabase(environment);
   await migrate(config, createLogger({ name: 'inlet-migrate', level: 'warn' }));
   const session = { ...(await provisionDemo(config)), url };
+  provider.setAccounts(demoAccounts(session.partner));
   mkdirSync('.dev', { recursive: true });
   startProcess('api', environment);
   startProcess('worker', environment);
@@ -48,6 +59,13 @@ async function main(): Promise<void> {
   await writeDemoSession(session);
   printReady(session);
   await Promise.all([...children].map((child) => once(child, 'exit')));
+  await provider.close();
+}
+
+/** The api reads the built console when it starts. Building it takes less than a second. */
+function buildConsole(): void {
+  if (spawnSync('npm', ['run', '--silent', 'console:build'], { stdio: 'inherit' }).status !== 0)
+    throw new Error('The console was not built; see the messages above.');
 }
 
 async function createDatabase(environment: Readonly<Record<string, string>>): Promise<void> {
@@ -99,7 +117,9 @@ Inlet is ready at ${url} after ${secondsSince(start)}. In another terminal, run:
 
   npm run demo
 
-or send requests yourself:
+or open the console at ${url}/console/ and choose an account: an operator, a user of the partner, or a customer.
+
+To send requests yourself:
 
   # Queue an import of all files under delivery/ in the demo partner's prefix
   curl -s ${url}/v1/marketplace/import ${authorization} \\

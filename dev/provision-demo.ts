@@ -7,14 +7,16 @@ import { storageProvisioner } from '../src/entry/storage-provisioner.ts';
 import { wireCli } from '../src/entry/wire-cli.ts';
 import { accessRecorder } from '../src/usecases/access/record-access.ts';
 import { authenticateCaller } from '../src/usecases/access/authenticate-caller.ts';
+import { createCustomer } from '../src/usecases/admin/manage-keys.ts';
 import { createAttribute, provisionPartner } from '../src/usecases/admin/manage-partners.ts';
+import { demoCustomer } from './demo-accounts.ts';
 import { type DemoSession, readDemoSession } from './demo-session.ts';
 import { demoAttributes, sampleFiles } from './sample-files.ts';
 
 type DemoPartner = Omit<DemoSession, 'url'>;
 
 /**
- * Creates a demo partner with attributes and sample files, or reuses the previous partner if its key is still valid.
+ * Creates a demo partner with attributes, a customer, and sample files, or reuses the previous partner if its key is still valid.
  */
 export async function provisionDemo(config: Config): Promise<DemoPartner> {
   const log = createLogger({ name: 'inlet-dev', level: 'warn' });
@@ -33,7 +35,9 @@ export async function provisionDemo(config: Config): Promise<DemoPartner> {
     for (const attribute of demoAttributes) {
       await createAttribute(deps, name, { name: attribute, foreignKeys: [attribute] });
     }
+    await createCustomer(deps, name, demoCustomer);
     const partner = {
+      partner: name,
       apiKey: provisioned.apiKey.reveal(),
       bucket: provisioned.storage.bucket,
       prefix: provisioned.storage.prefix,

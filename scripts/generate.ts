@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { cliRemediesPage, cliVersionPage } from './pages/cli-pages.ts';
 import { configurationPage } from './pages/configuration-page.ts';
 import { errorsPage } from './pages/errors-page.ts';
+import { consoleIncidentsPage } from './pages/incidents-page.ts';
 import { metricsPage } from './pages/metrics-page.ts';
 import { operationsPage } from './pages/operations-page.ts';
 import { packagesPage } from './pages/packages-page.ts';
@@ -18,6 +19,7 @@ const pages = [
   { path: 'packages/contract/openapi.json', make: openApiPage },
   { path: 'packages/cli/src/generated/remedies.ts', make: cliRemediesPage },
   { path: 'packages/cli/src/generated/version.ts', make: cliVersionPage },
+  { path: 'packages/console/src/generated/incidents.ts', make: consoleIncidentsPage },
   { path: 'packages/sdk/src/generated/codes.ts', make: sdkCodesPage },
   { path: 'packages/sdk/src/generated/operations.ts', make: () => sdkOperationsPage() },
   { path: 'packages/sdk/src/generated/schemas.ts', make: () => sdkSchemasPage() },

@@ -37,6 +37,7 @@ const steps: Readonly<Record<string, readonly string[]>> = {
   fault: vitest('fault'),
   'fault-alone': vitest('fault-alone'),
   misconfigured: vitest('misconfigured'),
+  console: vitest('console'),
   replicated: vitest('replicated'),
   gates: vitest('gates'),
   chaos: ['test/chaos/run.ts', '--minutes', '5', '--seed', seed, '--partners', '100', '--workers', '3'],

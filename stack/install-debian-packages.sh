@@ -9,10 +9,12 @@
 #                  ZooKeeper, which coordinates the replicas of ClickHouse
 #   libeatmydata1  a library that makes fsync return at once, for INLET_STACK_FAST=1
 #   prometheus     promtool, which tests the alert rules; the server is never started
+#   chromium, fonts-liberation
+#                  the browser of the console's tests, and the font that it draws text with
 # ClickHouse is installed from npm. Packages that are already installed are not changed.
 set -euo pipefail
 
-wanted=(ceph-mon ceph-osd radosgw ceph-common postgresql-15 libzookeeper-java openjdk-17-jre-headless libeatmydata1 prometheus)
+wanted=(ceph-mon ceph-osd radosgw ceph-common postgresql-15 libzookeeper-java openjdk-17-jre-headless libeatmydata1 prometheus chromium fonts-liberation)
 missing=()
 for package in "${wanted[@]}"; do
   status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)

@@ -3,6 +3,9 @@ import type { StackAddresses } from './addresses.ts';
 /** One shard, two shards, or two shards with two replicas each. */
 export type Topology = 'one' | 'two' | 'replicated';
 
+/** The public origin of the api. */
+export const consoleOrigin = 'http://127.0.0.1';
+
 /** The environment of an Inlet process that uses these servers with its own database and bucket. */
 export function serviceEnvironment(
   addresses: StackAddresses,
@@ -32,6 +35,9 @@ export function serviceEnvironment(
     INLET_S3_SECRET_ACCESS_KEY: s3.providerSecretAccessKey,
     INLET_PARTNER_S3_ENDPOINT: s3.endpoint,
     INLET_PARTNER_S3_NETWORKS: '127.0.0.1/32',
+    // The port of a test's api is not known here. Only the links that the api creates contain this address.
+    INLET_CONSOLE_URL: consoleOrigin,
+    INLET_CONSOLE_API_KEY_SIGN_IN: 'true',
     INLET_SEALING_KEYS: `stack:${sealingKey}`,
     INLET_STORAGE_ADMIN_ACCESS_KEY_ID: s3.adminAccessKeyId,
     INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: s3.adminSecretAccessKey,

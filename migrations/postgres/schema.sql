@@ -109,6 +109,29 @@ CREATE FUNCTION public.audit_shown(changed jsonb) RETURNS jsonb
   WHERE key !~ 'hash|secret|sealed|password|external_id'
 $$;
 
+CREATE FUNCTION public.console_session_with_hash(bytea) RETURNS TABLE(id bigint, role text, name text, segment_id bigint, audience_id bigint, expires_at timestamp with time zone, idle_expires_at timestamp with time zone, partner_id bigint, partner_name text, partner_prefix text, customer_id bigint, customer_name text, key_scopes text[])
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  SELECT s.id, s.role, s.name, s.segment_id, s.audience_id, s.expires_at, s.idle_expires_at,
+    p.id, p.name, p.prefix, c.id, c.name, k.scopes
+  FROM public.console_session s
+  LEFT JOIN public.partner p ON p.id = s.partner_id
+  LEFT JOIN public.customer c ON c.id = s.customer_id
+  LEFT JOIN public.api_key k ON k.id = s.api_key_id
+  WHERE s.token_hash = $1 AND now() < least(s.expires_at, s.idle_expires_at)
+    AND (s.api_key_id IS NULL OR (k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true)))
+$_$;
+
+CREATE FUNCTION public.console_subject(partner_name text, customer_name text) RETURNS TABLE(partner_id bigint, customer_id bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  SELECT p.id, c.id FROM public.partner p
+  LEFT JOIN public.customer c ON c.partner_id = p.id AND c.name = $2
+  WHERE p.name = $1
+$_$;
+
 CREATE FUNCTION public.current_customer() RETURNS bigint
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (NULLIF(current_setting('inlet.customer'::text, true), ''::text))::bigint;
@@ -121,6 +144,19 @@ CREATE FUNCTION public.describe_attributes(bigint[]) RETURNS TABLE(id bigint, na
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$SELECT a.id, a.name, p.name FROM public.attribute a JOIN public.partner p ON p.id = a.partner_id WHERE a.id = ANY ($1)$_$;
+
+CREATE FUNCTION public.end_console_session(bytea) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$DELETE FROM public.console_session WHERE token_hash = $1$_$;
+
+CREATE FUNCTION public.extend_console_session(bytea, idle_seconds double precision) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  UPDATE public.console_session SET idle_expires_at = least(expires_at, now() + make_interval(secs => $2))
+  WHERE token_hash = $1 AND now() < idle_expires_at
+$_$;
 
 CREATE FUNCTION public.folds_of_all() RETURNS TABLE(partner_id bigint, fold_id bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -253,6 +289,20 @@ BEGIN
   RETURN NULL;
 END $$;
 
+CREATE FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) RETURNS timestamp with time zone
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  DELETE FROM public.console_session WHERE id IN (
+    SELECT s.id FROM public.console_session s WHERE s.subject = $3 AND s.partner_id IS NOT DISTINCT FROM $5
+    ORDER BY s.id DESC OFFSET greatest(0, $12 - 1));
+  INSERT INTO public.console_session (
+    token_hash, role, subject, name, partner_id, customer_id, api_key_id, segment_id, audience_id, expires_at, idle_expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(secs => $11),
+    now() + make_interval(secs => least($10, $11)))
+  RETURNING expires_at;
+$_$;
+
 CREATE TABLE public.partner (
     id bigint NOT NULL,
     name text NOT NULL,
@@ -290,6 +340,21 @@ BEGIN
   PERFORM pg_notify('inlet_records', NEW.partner_id::text);
   RETURN NULL;
 END $$;
+
+CREATE FUNCTION public.use_console_link(bytea) RETURNS TABLE(partner_id bigint, partner_name text, partner_prefix text, customer_id bigint, customer_name text, api_key_id bigint, segment_id bigint, audience_id bigint)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  WITH used AS (
+    UPDATE public.console_link SET used_at = now()
+    WHERE token_hash = $1 AND used_at IS NULL AND now() < expires_at
+    RETURNING *)
+  SELECT p.id, p.name, p.prefix, c.id, c.name, k.id, used.segment_id, used.audience_id
+  FROM used
+  JOIN public.partner p ON p.id = used.partner_id
+  JOIN public.api_key k ON k.id = used.api_key_id AND k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true)
+  LEFT JOIN public.customer c ON c.id = used.customer_id
+$_$;
 
 CREATE FUNCTION public.what_waits(lane_queue text, file_queue text, workers_are_named text) RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -444,6 +509,25 @@ ALTER TABLE public.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.backup (
+    id bigint NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone DEFAULT now() NOT NULL,
+    taken_at timestamp with time zone,
+    bytes bigint,
+    destination text NOT NULL,
+    failure text
+);
+
+ALTER TABLE public.backup ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.backup_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.composition (
     audience_id bigint NOT NULL,
     split text NOT NULL,
@@ -454,6 +538,57 @@ CREATE TABLE public.composition (
     published jsonb,
     published_with text,
     cells jsonb
+);
+
+CREATE TABLE public.console_link (
+    id bigint NOT NULL,
+    token_hash bytea NOT NULL,
+    partner_id bigint NOT NULL,
+    customer_id bigint,
+    api_key_id bigint NOT NULL,
+    segment_id bigint NOT NULL,
+    audience_id bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone
+);
+
+ALTER TABLE public.console_link ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.console_link_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.console_session (
+    id bigint NOT NULL,
+    token_hash bytea NOT NULL,
+    role text NOT NULL,
+    subject text NOT NULL,
+    name text NOT NULL,
+    partner_id bigint,
+    customer_id bigint,
+    api_key_id bigint,
+    segment_id bigint,
+    audience_id bigint,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    idle_expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT console_session_check CHECK (((role = 'operator'::text) = (partner_id IS NULL))),
+    CONSTRAINT console_session_check1 CHECK (((role <> 'customer'::text) OR (customer_id IS NOT NULL))),
+    CONSTRAINT console_session_check2 CHECK (((role = 'link'::text) = ((segment_id IS NOT NULL) AND (audience_id IS NOT NULL)))),
+    CONSTRAINT console_session_role_check CHECK ((role = ANY (ARRAY['partner'::text, 'customer'::text, 'link'::text, 'operator'::text])))
+);
+
+ALTER TABLE public.console_session ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.console_session_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE public.customer (
@@ -519,6 +654,7 @@ CREATE TABLE public.import_log (
     total_rows bigint DEFAULT 0 NOT NULL,
     unique_devices bigint DEFAULT 0 NOT NULL,
     errors jsonb,
+    retry_of bigint,
     CONSTRAINT import_log_mode_check CHECK ((mode = ANY (ARRAY['merge'::text, 'replace'::text])))
 );
 
@@ -578,6 +714,8 @@ CREATE TABLE public.job (
     listed_at timestamp with time zone,
     finished_at timestamp with time zone,
     cleaned_at timestamp with time zone,
+    cancel_requested_at timestamp with time zone,
+    cancel_requested_by text,
     CONSTRAINT job_kind_check CHECK ((kind = ANY (ARRAY['import'::text, 'delete'::text, 'audience'::text]))),
     CONSTRAINT job_status_check CHECK (((status >= 0) AND (status <= 3)))
 );
@@ -816,8 +954,23 @@ ALTER TABLE ONLY public.audience
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.backup
+    ADD CONSTRAINT backup_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.composition
     ADD CONSTRAINT composition_pkey PRIMARY KEY (audience_id, split);
+
+ALTER TABLE ONLY public.console_link
+    ADD CONSTRAINT console_link_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.console_link
+    ADD CONSTRAINT console_link_token_hash_key UNIQUE (token_hash);
+
+ALTER TABLE ONLY public.console_session
+    ADD CONSTRAINT console_session_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.console_session
+    ADD CONSTRAINT console_session_token_hash_key UNIQUE (token_hash);
 
 ALTER TABLE ONLY public.customer
     ADD CONSTRAINT customer_partner_id_name_key UNIQUE (partner_id, name);
@@ -933,6 +1086,14 @@ CREATE INDEX audience_newest ON public.audience USING btree (partner_id, custome
 
 CREATE INDEX audit_log_of ON public.audit_log USING btree (partner_id, id DESC);
 
+CREATE INDEX console_link_expired ON public.console_link USING btree (expires_at);
+
+CREATE INDEX console_link_partner ON public.console_link USING btree (partner_id, expires_at);
+
+CREATE INDEX console_session_idle ON public.console_session USING btree (idle_expires_at);
+
+CREATE INDEX console_session_subject ON public.console_session USING btree (subject, id);
+
 CREATE INDEX dead_generation_due ON public.dead_generation USING btree (check_at) WHERE (purged_at IS NULL);
 
 CREATE INDEX dead_generation_purged ON public.dead_generation USING btree (purged_at) WHERE (purged_at IS NOT NULL);
@@ -941,6 +1102,10 @@ CREATE INDEX event_created ON public.event USING btree (created_at);
 
 CREATE INDEX import_log_newest ON public.import_log USING btree (partner_id, job_id DESC);
 
+CREATE INDEX import_log_path ON public.import_log USING btree (partner_id, file_path COLLATE "C", job_id DESC);
+
+CREATE INDEX job_created ON public.job USING btree (partner_id, created_at) WHERE (kind <> 'audience'::text);
+
 CREATE INDEX job_file_batch ON public.job_file USING btree (batch_id);
 
 CREATE INDEX job_file_load ON public.job_file USING btree (load_id);
@@ -948,6 +1113,8 @@ CREATE INDEX job_file_load ON public.job_file USING btree (load_id);
 CREATE UNIQUE INDEX job_file_loaded ON public.job_file USING btree (audience_id, generation, key, etag, size) WHERE ((audience_id IS NOT NULL) AND (status = 2));
 
 CREATE INDEX job_file_newest ON public.job_file USING btree (audience_id, generation, updated_at) WHERE ((audience_id IS NOT NULL) AND (NOT superseded));
+
+CREATE INDEX job_file_not_done ON public.job_file USING btree (partner_id, audience_id DESC, generation) WHERE ((audience_id IS NOT NULL) AND (status <> 2) AND (NOT superseded) AND (dismissed_at IS NULL));
 
 CREATE INDEX job_file_of ON public.job_file USING btree (job_id, id);
 
@@ -959,9 +1126,13 @@ CREATE INDEX job_file_shown ON public.job_file USING btree (audience_id, generat
 
 CREATE INDEX job_file_unstaged ON public.job_file USING btree (job_id, batch_id) WHERE ((status = ANY (ARRAY[0, 1])) AND (NOT staged));
 
+CREATE INDEX job_of_status ON public.job USING btree (partner_id, kind, status, id DESC) WHERE (kind <> 'audience'::text);
+
 CREATE INDEX job_open ON public.job USING btree (partner_id, seq) WHERE (status = ANY (ARRAY[0, 1]));
 
 CREATE INDEX job_to_clean ON public.job USING btree (partner_id, id) WHERE (cancelled AND (cleaned_at IS NULL));
+
+CREATE INDEX job_unlisted ON public.job USING btree (partner_id, id) WHERE ((kind = 'audience'::text) AND (listed_at IS NULL));
 
 CREATE INDEX load_account_job ON public.load_account USING btree (job_id);
 
@@ -989,6 +1160,8 @@ CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.attribute FOR EACH STATEME
 
 CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.attribute_foreign_key FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
 
+CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.console_session FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
+
 CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.customer FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.partner FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
@@ -1002,6 +1175,8 @@ CREATE TRIGGER audit_log_keeps_recent BEFORE DELETE ON public.audit_log FOR EACH
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.api_key FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.attribute FOR EACH ROW EXECUTE FUNCTION public.audit_change();
+
+CREATE TRIGGER audit_made AFTER INSERT ON public.console_session FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.customer FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
@@ -1065,6 +1240,24 @@ ALTER TABLE ONLY public.audience
 
 ALTER TABLE ONLY public.composition
     ADD CONSTRAINT composition_audience_id_fkey FOREIGN KEY (audience_id) REFERENCES public.audience(id);
+
+ALTER TABLE ONLY public.console_link
+    ADD CONSTRAINT console_link_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES public.api_key(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.console_link
+    ADD CONSTRAINT console_link_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES public.customer(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.console_link
+    ADD CONSTRAINT console_link_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.console_session
+    ADD CONSTRAINT console_session_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES public.api_key(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.console_session
+    ADD CONSTRAINT console_session_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES public.customer(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.console_session
+    ADD CONSTRAINT console_session_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.customer
     ADD CONSTRAINT customer_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
@@ -1168,6 +1361,10 @@ ALTER TABLE public.audit_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.composition ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.console_link ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.console_session ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.customer ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.dead_generation ENABLE ROW LEVEL SECURITY;
@@ -1221,6 +1418,10 @@ CREATE POLICY of_partner ON public.audience USING ((partner_id = public.current_
 CREATE POLICY of_partner ON public.audience_load USING ((partner_id = public.current_partner()));
 
 CREATE POLICY of_partner ON public.audit_log USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.console_link USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.console_session USING ((partner_id = public.current_partner()));
 
 CREATE POLICY of_partner ON public.customer USING ((partner_id = public.current_partner()));
 
@@ -1291,8 +1492,20 @@ GRANT ALL ON FUNCTION public.audience_marks(bigint[]) TO inlet_api;
 REVOKE ALL ON FUNCTION public.audiences_of(bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.audiences_of(bigint) TO inlet_api;
 
+REVOKE ALL ON FUNCTION public.console_session_with_hash(bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.console_session_with_hash(bytea) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.console_subject(partner_name text, customer_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.console_subject(partner_name text, customer_name text) TO inlet_api;
+
 REVOKE ALL ON FUNCTION public.describe_attributes(bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.describe_attributes(bigint[]) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.end_console_session(bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.end_console_session(bytea) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.extend_console_session(bytea, idle_seconds double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.extend_console_session(bytea, idle_seconds double precision) TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.folds_of_all() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.folds_of_all() TO inlet_api;
@@ -1315,6 +1528,9 @@ GRANT ALL ON FUNCTION public.names_of_attributes(bigint[]) TO inlet_api;
 REVOKE ALL ON FUNCTION public.note_key_uses(bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.note_key_uses(bigint[]) TO inlet_api;
 
+REVOKE ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) TO inlet_api;
+
 GRANT SELECT ON TABLE public.partner TO inlet_api;
 
 GRANT UPDATE(next_seq) ON TABLE public.partner TO inlet_api;
@@ -1327,6 +1543,9 @@ GRANT ALL ON FUNCTION public.recorded_shards() TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.report_waits() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.report_waits() TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.use_console_link(bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.use_console_link(bytea) TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.what_waits(lane_queue text, file_queue text, workers_are_named text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.what_waits(lane_queue text, file_queue text, workers_are_named text) TO inlet_api;
@@ -1371,6 +1590,8 @@ GRANT INSERT ON TABLE public.audit_log TO inlet_api;
 
 GRANT SELECT ON TABLE public.composition TO inlet_api;
 
+GRANT SELECT,INSERT ON TABLE public.console_link TO inlet_api;
+
 GRANT SELECT ON TABLE public.customer TO inlet_api;
 
 GRANT INSERT ON TABLE public.dead_generation TO inlet_api;
@@ -1393,9 +1614,21 @@ GRANT UPDATE(finished_at) ON TABLE public.job TO inlet_api;
 
 GRANT UPDATE(cleaned_at) ON TABLE public.job TO inlet_api;
 
+GRANT UPDATE(cancel_requested_at) ON TABLE public.job TO inlet_api;
+
+GRANT UPDATE(cancel_requested_by) ON TABLE public.job TO inlet_api;
+
 GRANT INSERT ON TABLE public.job_credential TO inlet_api;
 
 GRANT SELECT ON TABLE public.job_file TO inlet_api;
+
+GRANT UPDATE(status) ON TABLE public.job_file TO inlet_api;
+
+GRANT UPDATE(failure_code) ON TABLE public.job_file TO inlet_api;
+
+GRANT UPDATE(failure_detail) ON TABLE public.job_file TO inlet_api;
+
+GRANT UPDATE(updated_at) ON TABLE public.job_file TO inlet_api;
 
 GRANT UPDATE(dismissed_at) ON TABLE public.job_file TO inlet_api;
 

@@ -40,7 +40,7 @@ export const headers = {
     description: 'Responses depend on the caller.',
     required: true,
     schema: text,
-    example: 'Authorization, x-user-token',
+    example: 'Authorization, x-user-token, Cookie',
   },
   'preference-applied': {
     description: 'RFC 7240: the preference that was applied, with the maximum number of seconds.',

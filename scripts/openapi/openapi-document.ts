@@ -8,8 +8,15 @@ import {
 import { idempotencyKeyHeader, idempotencyKeySchema } from '../../src/adapters/http/idempotency.ts';
 import type { Operation } from '../../src/adapters/http/operation.ts';
 import { problemSchema } from '../../src/adapters/http/records/problem.ts';
-import { audienceRoutes, deprecatedRoutes, partnerRoutes, publicRoutes } from '../../src/adapters/http/routes.ts';
-import { type CatalogEntry, failureCatalog, isFailureCode } from '../../src/domain/failure-catalog.ts';
+import {
+  audienceRoutes,
+  deprecatedRoutes,
+  operatorRoutes,
+  partnerRoutes,
+  publicRoutes,
+} from '../../src/adapters/http/routes.ts';
+import { failureCatalog, isFailureCode } from '../../src/domain/failure-catalog.ts';
+import type { CatalogEntry } from '../../src/domain/job-failures.ts';
 import { type HeaderName, headerReferences, headers } from './headers.ts';
 
 type JsonObject = { readonly [key: string]: unknown };
@@ -28,12 +35,23 @@ const tags = [
     description: 'Marketplace imports: files of device IDs and attributes, and deletes of their data.',
   },
   { name: 'audiences', description: 'First-party audiences, created from files of device IDs and events.' },
+  { name: 'uploads', description: 'Uploads of files to the shared bucket without storage credentials.' },
   { name: 'events', description: 'A log of what has happened, for clients that react to it.' },
   { name: 'limits', description: 'Your rate and size limits.' },
+  {
+    name: 'operator',
+    description: 'The state of the installation and of all partners, for operators who are signed in.',
+  },
   { name: 'health', description: 'Health checks for operators.' },
 ];
 
 const securitySchemes = {
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-inlet_session',
+    description: 'The session of a user who is signed in to the console.',
+  },
   apiKey: {
     type: 'http',
     scheme: 'bearer',
@@ -54,7 +72,13 @@ export function openApiDocument(): JsonObject {
   const schemas = schemaCollector();
   const problems = problemCollector();
   const paths = new Map<string, Record<string, JsonObject>>();
-  for (const operation of [...partnerRoutes, ...audienceRoutes, ...publicRoutes, ...deprecatedRoutes]) {
+  for (const operation of [
+    ...partnerRoutes,
+    ...audienceRoutes,
+    ...operatorRoutes,
+    ...publicRoutes,
+    ...deprecatedRoutes,
+  ]) {
     const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
     const item = paths.get(path) ?? {};
     item[operation.method.toLowerCase()] = operationObject(operation, schemas.schemaOf, problems.responsesOf);
@@ -97,8 +121,13 @@ function operationObject(operation: Operation, schemaOf: SchemaOf, problemsOf: P
 function securityOf(operation: Operation): JsonObject[] {
   const { tag, scope } = operation;
   if (tag === 'health') return [];
-  const apiKey = scope === undefined || scope === 'any' ? [] : [scope];
-  return [{ apiKey }, ...(acceptsUserToken(operation) ? [{ apiKey, userToken: [] }] : [])];
+  if (scope === 'operator') return [{ session: [scope] }];
+  // One of several scopes is enough.
+  const alternatives = scope === undefined || scope === 'any' ? [[]] : [scope].flat().map((one) => [one]);
+  return [
+    ...alternatives.map((apiKey) => ({ apiKey })),
+    ...(acceptsUserToken(operation) ? alternatives.map((apiKey) => ({ apiKey, userToken: [] })) : []),
+  ];
 }
 
 type Parameter = { readonly name: string; readonly in: string; readonly example?: unknown };
@@ -147,7 +176,7 @@ function responsesOf(operation: Operation, schemaOf: SchemaOf): JsonObject {
     Object.entries(responses).map(([status, documented]) => {
       const { description: text, example, csv, events, location, isPaged, isConditional } = documented;
       const names: HeaderName[] = ['x-request-id'];
-      if (operation.tag !== 'health') names.push('ratelimit-policy', 'ratelimit');
+      if (operation.tag !== 'health' && operation.tag !== 'operator') names.push('ratelimit-policy', 'ratelimit');
       if (operation.deprecated) names.push('deprecation', 'sunset');
       if (location !== undefined) names.push('location');
       if (isPaged) names.push('link');

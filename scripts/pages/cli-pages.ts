@@ -1,5 +1,6 @@
 import manifest from '../../packages/cli/package.json' with { type: 'json' };
-import { type CatalogEntry, failureCatalog } from '../../src/domain/failure-catalog.ts';
+import { failureCatalog } from '../../src/domain/failure-catalog.ts';
+import type { CatalogEntry } from '../../src/domain/job-failures.ts';
 
 /**
  * packages/cli/src/generated/remedies.ts: remedies for the codes that a partner can receive in a response or a record.

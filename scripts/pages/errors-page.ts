@@ -1,5 +1,6 @@
 import { rejectReasons } from '@inlet/row-rule/row-rule';
-import { type CatalogEntry, failureCatalog } from '../../src/domain/failure-catalog.ts';
+import { failureCatalog } from '../../src/domain/failure-catalog.ts';
+import type { CatalogEntry } from '../../src/domain/job-failures.ts';
 import { generatedNotice } from './generated-notice.ts';
 
 /** Generates docs/errors.md from the failure catalog and the reject reasons. */

@@ -1,5 +1,5 @@
 import type { Operation } from '../../src/adapters/http/operation.ts';
-import { audienceRoutes, partnerRoutes, publicRoutes } from '../../src/adapters/http/routes.ts';
+import { audienceRoutes, operatorRoutes, partnerRoutes, publicRoutes } from '../../src/adapters/http/routes.ts';
 import { generatedNotice } from './generated-notice.ts';
 
 /** Generates docs/operations.md from the routes. */
@@ -25,6 +25,13 @@ export function operationsPage(): string {
     '',
     'The same operations at `/v1/firstparty/audience` are [deprecated](versioning.md).',
     '',
+    '## Operators',
+    '',
+    'These operations read the data of all partners. They need the session of an operator, and no API key can call them. See',
+    '[the operator API](operators/operator-api.md).',
+    '',
+    ...tableOf(operatorRoutes),
+    '',
     '## Health',
     '',
     ...tableOf(publicRoutes),
@@ -36,7 +43,15 @@ type Listed = Pick<Operation, 'method' | 'path' | 'scope' | 'summary' | 'respons
 
 function tableOf(routes: readonly Listed[]): string[] {
   const rows = routes.map(({ method, path, scope, summary, response }) => {
-    const needed = scope === undefined ? 'no key' : scope === 'any' ? 'any key' : `\`${scope}\``;
+    const needed =
+      scope === undefined
+        ? 'no key'
+        : scope === 'any'
+          ? 'any key'
+          : [scope]
+              .flat()
+              .map((one) => `\`${one}\``)
+              .join(' or ');
     return `| \`${method} ${path}\` | ${summary} | ${needed} | ${response.status}${response.isPaged ? ', paged' : ''} |`;
   });
   return ['| Operation | What it does | Required scope | Response |', '|---|---|---|---|', ...rows];

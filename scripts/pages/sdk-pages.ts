@@ -1,4 +1,5 @@
-import { type CatalogEntry, failureCatalog } from '../../src/domain/failure-catalog.ts';
+import { failureCatalog } from '../../src/domain/failure-catalog.ts';
+import type { CatalogEntry } from '../../src/domain/job-failures.ts';
 import { describeMethods, describedSchemas } from '../sdk/described-operations.ts';
 import { methodText } from '../sdk/method-text.ts';
 import { comment, typeOfSchema } from '../sdk/type-of-schema.ts';

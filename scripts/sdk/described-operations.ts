@@ -29,7 +29,7 @@ export type MethodDescription = {
   readonly isDeprecated: boolean;
   readonly method: string;
   readonly path: string;
-  readonly auth: 'none' | 'key' | 'key and user token';
+  readonly auth: 'none' | 'key' | 'key and user token' | 'operator';
   readonly pathParameters: readonly Parameter[];
   readonly queryParameters: readonly Parameter[];
   /** Null if there is no request body or the body is optional. */
@@ -102,6 +102,7 @@ function bodyTypeOf({ requestBody }: DescribedOperation): string | null {
 }
 
 function authOf({ security }: DescribedOperation): MethodDescription['auth'] {
+  if (security.length > 0 && security.every((scheme) => 'session' in scheme)) return 'operator';
   if (security.some((scheme) => 'userToken' in scheme)) return 'key and user token';
   return security.some((scheme) => 'apiKey' in scheme) ? 'key' : 'none';
 }

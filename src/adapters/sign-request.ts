@@ -22,7 +22,7 @@ export async function signRequest(
   { method, url, path, query = {} }: UnsignedRequest,
 ): Promise<Record<string, string>> {
   const signer = new SignatureV4({ service: 's3', region, credentials: keys, sha256: Sha256, uriEscapePath: false });
-  const host = url.port === undefined ? url.hostname : `${url.hostname}:${url.port}`;
+  const host = hostOf(url);
   const signed = await signer.sign({
     method,
     protocol: url.protocol,
@@ -32,6 +32,36 @@ export async function signRequest(
     headers: { host, 'x-amz-content-sha256': emptyBodyHash },
   });
   return signed.headers;
+}
+
+/** Returns a URL that anybody can use for this request until it expires. The request must have these headers. */
+export async function presignUrl(
+  keys: SigningKeys,
+  region: string,
+  { method, url, path, query = {}, headers }: UnsignedRequest & { readonly headers: Readonly<Record<string, string>> },
+  seconds: number,
+): Promise<string> {
+  const signer = new SignatureV4({ service: 's3', region, credentials: keys, sha256: Sha256, uriEscapePath: false });
+  const host = hostOf(url);
+  const signed = await signer.presign(
+    {
+      method,
+      protocol: url.protocol,
+      hostname: url.hostname,
+      path,
+      query: { ...query },
+      headers: { ...headers, host, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' },
+    },
+    { expiresIn: seconds },
+  );
+  const parameters = Object.entries(signed.query ?? {}).map(
+    ([name, value]) => `${encodeRfc3986(name)}=${encodeRfc3986(String(value))}`,
+  );
+  return `${url.protocol}//${host}${path}?${parameters.join('&')}`;
+}
+
+function hostOf({ hostname, port }: UnsignedRequest['url']): string {
+  return port === undefined ? hostname : `${hostname}:${port}`;
 }
 
 const emptyBodyHash = createHash('sha256').digest('hex');

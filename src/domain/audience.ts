@@ -51,6 +51,18 @@ export function audienceStatus(files: StatusesPresent): JobStatus {
   return files[failed] ? failed : done;
 }
 
+const statuses = Object.values(jobStatus);
+
+/** Every combination of present statuses from which one of these statuses of an audience is derived. */
+export function combinationsWith(wanted: readonly JobStatus[]): StatusesPresent[] {
+  const { pending, running, done, failed } = jobStatus;
+  const combinations = Array.from({ length: 2 ** statuses.length }, (_, bits) => {
+    const has = (status: JobStatus): boolean => (bits & (1 << status)) !== 0;
+    return { [pending]: has(pending), [running]: has(running), [done]: has(done), [failed]: has(failed) };
+  });
+  return combinations.filter((present) => wanted.includes(audienceStatus(present)));
+}
+
 /**
  * Identifies an entry in an audience's file list: a file, or a job whose path has not been listed yet or could not be
  * listed.

@@ -1,4 +1,5 @@
 import type { PartnerId } from './ids.ts';
+
 /**
  * A call that was denied because of its credentials. If there are too many calls to record individually, one entry
  * represents several calls.
@@ -8,6 +9,8 @@ export type DeniedCall = {
   /** Null for an unknown caller. */
   readonly partnerId: PartnerId | null;
   readonly keyId: number | null;
+  /** The session of the console. Null for a call with an API key. */
+  readonly sessionId: number | null;
   readonly operation: string;
   readonly code: string;
   /** Null for an aggregate. */
@@ -16,6 +19,12 @@ export type DeniedCall = {
   readonly address: string | null;
   readonly calls: number;
 };
+
+/** Names the caller in the audit log. */
+export function actorOf({ keyId, sessionId }: Pick<DeniedCall, 'keyId' | 'sessionId'>): string {
+  if (sessionId !== null) return `session ${sessionId}`;
+  return keyId === null ? 'unknown' : `key ${keyId}`;
+}
 
 export type AuditEntry = {
   readonly id: number;

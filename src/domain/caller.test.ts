@@ -17,6 +17,14 @@ describe('a caller', () => {
     }
   });
 
+  it('grants an operation that needs one of several scopes to each of them', () => {
+    const needed = ['marketplace:write', 'audience:write'] as const;
+    for (const scope of needed) expect(() => requireScope(callerWith(scope), needed)).not.toThrow();
+    expect(() => requireScope(callerWith('audience:read'), needed)).toThrow(
+      'scope_missing: The API key lacks the scope "marketplace:write" or "audience:write".',
+    );
+  });
+
   it('denies every scope to a caller without scopes', () => {
     for (const scope of scopes) expect(() => requireScope(callerWith(), scope)).toThrow(/scope_missing/);
   });

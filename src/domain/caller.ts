@@ -1,3 +1,4 @@
+import type { Customer } from './customer.ts';
 import { Failure } from './failure.ts';
 import type { Partner } from './partner.ts';
 
@@ -6,12 +7,34 @@ export const scopes = ['marketplace:read', 'marketplace:write', 'audience:read',
 
 export type Scope = (typeof scopes)[number];
 
-/** The partner that makes a call, and the API key it uses. */
+/** The one audience that a session from a one-time link can read. */
+export type LinkTarget = { readonly segmentId: number; readonly audienceId: number };
+
+/** A session of the console. A browser authenticates with its cookie instead of an API key. */
+export type PartnerSession = {
+  readonly id: number;
+  readonly name: string;
+  readonly expiresAt: Date;
+  readonly partner: Partner;
+  /** Null for a user of the partner, and for a link to one of the partner's own audiences. */
+  readonly customer: Customer | null;
+  readonly scopes: readonly Scope[];
+} & (
+  | { readonly role: 'partner' | 'customer'; readonly target: null }
+  | { readonly role: 'link'; readonly target: LinkTarget }
+);
+
+/** The partner that makes a call, and the API key or the session of the console that it uses. */
 export type Caller = {
   readonly partner: Partner;
-  readonly keyId: number;
   readonly scopes: readonly Scope[];
-};
+} & (
+  | { readonly keyId: number; readonly session?: undefined }
+  | { readonly keyId: null; readonly session: PartnerSession }
+);
+
+/** The holder of an API key. */
+export type KeyCaller = Extract<Caller, { readonly keyId: number }>;
 
 export function isScope(text: unknown): text is Scope {
   return scopes.some((scope) => scope === text);
@@ -22,21 +45,40 @@ export function toScopes(kept: readonly string[] | null): readonly Scope[] {
   return kept === null ? scopes : kept.filter(isScope);
 }
 
-/**
- * The message is the same for every cause, so it does not reveal the cause. The key's holder, if known, is used only
- * for the audit log.
- */
-export class InvalidApiKey extends Failure {
-  readonly holder: Pick<Caller, 'partner' | 'keyId'> | null;
+/** The caller's secret is unknown or no longer valid. The message does not reveal the cause. */
+export class InvalidCredentials extends Failure {
+  /** The key's holder, if known. Used only for the audit log. */
+  readonly holder: Pick<KeyCaller, 'partner' | 'keyId'> | null;
 
-  constructor(holder: Pick<Caller, 'partner' | 'keyId'> | null) {
-    super('unauthenticated', 'Send a valid API key as "Authorization: Bearer <API_KEY>".');
+  constructor(
+    detail: string,
+    holder: Pick<KeyCaller, 'partner' | 'keyId'> | null = null,
+    code: 'unauthenticated' | 'console_link_invalid' = 'unauthenticated',
+  ) {
+    super(code, detail);
     this.holder = holder;
   }
 }
 
-/** Throws unless the caller has the scope. With `any`, every valid key passes. */
-export function requireScope(caller: Caller, needed: Scope | 'any'): void {
-  if (needed === 'any' || caller.scopes.includes(needed)) return;
-  throw new Failure('scope_missing', `The API key lacks the scope "${needed}".`);
+export class InvalidApiKey extends InvalidCredentials {
+  constructor(holder: Pick<KeyCaller, 'partner' | 'keyId'> | null) {
+    super('Send a valid API key as "Authorization: Bearer <API_KEY>".', holder);
+  }
+}
+
+/**
+ * The scope that an operation needs, or several of which it needs one. `any` accepts every valid key, and `operator`
+ * accepts only operators.
+ */
+export type RequiredScope = Scope | 'any' | 'operator' | readonly Scope[];
+
+/** Throws unless the caller has the scope. */
+export function requireScope(caller: Caller, needed: RequiredScope): void {
+  if (needed === 'any') return;
+  const sufficient: readonly string[] = typeof needed === 'string' ? [needed] : needed;
+  if (caller.scopes.some((scope) => sufficient.includes(scope))) return;
+  throw new Failure(
+    'scope_missing',
+    `${caller.session ? 'The session' : 'The API key'} lacks the scope ${sufficient.map((scope) => `"${scope}"`).join(' or ')}.`,
+  );
 }

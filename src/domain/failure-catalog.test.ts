@@ -1,7 +1,8 @@
 import { rejectReasons } from '@inlet/row-rule/row-rule';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type CatalogEntry, failureCatalog, isFailureCode } from './failure-catalog.ts';
+import { failureCatalog, isFailureCode } from './failure-catalog.ts';
+import type { CatalogEntry } from './job-failures.ts';
 
 const entries: readonly [string, CatalogEntry][] = Object.entries(failureCatalog);
 const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
@@ -31,6 +32,7 @@ describe('the failure catalog', () => {
       'issuer_away',
       'request_timeout',
       'too_many_open_jobs',
+      'too_many_uploads',
       'too_many_requests',
       'too_many_streams',
       'report_limit_reached',

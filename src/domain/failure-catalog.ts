@@ -1,18 +1,4 @@
-import { fileFaults } from '@inlet/row-rule/file-faults';
-
-export type CatalogEntry = {
-  readonly title: string;
-  readonly cause: string;
-  readonly remedy: string;
-  /** Who must act: the partner that calls the API, or the operator that runs Inlet. */
-  readonly fault: 'partner' | 'operator';
-  /** Whether the same request or job can succeed later without a change. */
-  readonly isRetryable: boolean;
-  /** The HTTP status of a response with this code. Absent for codes that never appear in a response. */
-  readonly status?: number;
-  /** True for failures of operator commands. They never appear in a response or a record. */
-  readonly isOfCommand?: true;
-};
+import { type CatalogEntry, jobFailures } from './job-failures.ts';
 
 /** Every failure that Inlet can report. `docs/errors.md` is generated from this table. */
 export const failureCatalog = {
@@ -92,6 +78,22 @@ export const failureCatalog = {
     isRetryable: false,
     status: 422,
   },
+  import_not_cancelable: {
+    title: 'The import can no longer be canceled',
+    cause: 'The import has finished, is a delete that has started, or has no files left to cancel.',
+    remedy: 'Read the import log to see its state. To remove loaded data, send a delete with its keys.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 422,
+  },
+  import_not_retryable: {
+    title: 'The import cannot be retried',
+    cause: 'The import has not failed, or it is a delete.',
+    remedy: 'Wait until the import has finished. If it has failed, retry it. Send a delete again as a new request.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 422,
+  },
   idempotency_key_in_use: {
     title: 'A request with this Idempotency-Key is in progress',
     cause: 'Another request with the same `Idempotency-Key` has not finished. This request changed nothing.',
@@ -126,8 +128,8 @@ export const failureCatalog = {
   unauthenticated: {
     title: 'API key is missing or invalid',
     cause:
-      'The `Authorization` header is missing, is not `Bearer <API_KEY>`, or contains an unknown, expired, or revoked key.',
-    remedy: 'Send `Authorization: Bearer <API_KEY>` with one of your API keys.',
+      'The `Authorization` header is missing, is not `Bearer <API_KEY>`, or contains an unknown, expired, or revoked key. In the console, the session has ended.',
+    remedy: 'Send `Authorization: Bearer <API_KEY>` with one of your API keys. In the console, sign in again.',
     fault: 'partner',
     isRetryable: false,
     status: 401,
@@ -148,6 +150,31 @@ export const failureCatalog = {
     fault: 'partner',
     isRetryable: false,
     status: 403,
+  },
+  csrf_token_invalid: {
+    title: 'CSRF token is missing or invalid',
+    cause:
+      'The request is authenticated by a session cookie and could change data, but `x-csrf-token` is not the token of the session.',
+    remedy: 'Send the `csrf_token` of `GET /console/auth/session` as the header `x-csrf-token`.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 403,
+  },
+  console_link_invalid: {
+    title: 'Console link is invalid',
+    cause: 'The link is unknown, was already used, or has expired. Each link can be used once, within 60 seconds.',
+    remedy: 'Open the report again in the application that you came from. It creates a new link.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 401,
+  },
+  console_not_available: {
+    title: 'The console is not available',
+    cause: 'This installation of Inlet has no console, or the console does not allow this way to sign in.',
+    remedy: 'Ask the operator to set `INLET_CONSOLE_URL`, and the settings of the way to sign in.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 400,
   },
   issuer_away: {
     title: 'Identity provider is unavailable',
@@ -221,6 +248,22 @@ export const failureCatalog = {
     isRetryable: true,
     status: 429,
   },
+  too_many_uploads: {
+    title: 'Too many open uploads',
+    cause: 'You have reached the limit on uploads that are neither completed nor aborted.',
+    remedy: 'Complete or abort earlier uploads. Abandoned uploads are removed after 7 days.',
+    fault: 'partner',
+    isRetryable: true,
+    status: 429,
+  },
+  upload_incomplete: {
+    title: 'The upload is incomplete',
+    cause: 'A part of the file has not been uploaded, or has the wrong size.',
+    remedy: 'Get the upload, send the missing parts to its URLs, and complete it again.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 422,
+  },
   too_many_requests: {
     title: 'Too many requests',
     cause:
@@ -290,181 +333,7 @@ export const failureCatalog = {
     status: 503,
   },
 
-  // Jobs and files
-
-  no_files: {
-    title: 'No files found',
-    cause: 'No object key equals this path or starts with it.',
-    remedy: 'Check the path. It is relative to your prefix and case-sensitive. Upload the file before you import it.',
-    fault: 'partner',
-    isRetryable: false,
-  },
-  too_many_files: {
-    title: 'Too many files under the prefix',
-    cause: 'More object keys start with this path than one job can load.',
-    remedy: 'Choose narrower prefixes and send one import request for each.',
-    fault: 'partner',
-    isRetryable: false,
-  },
-  ...fileFaults,
-  file_changed: {
-    title: 'File changed during the import',
-    cause: 'The object was overwritten or deleted after the job listed it.',
-    remedy: 'Import the file again after the upload completes.',
-    fault: 'partner',
-    isRetryable: false,
-  },
-  file_failed: {
-    title: 'At least one file failed',
-    cause:
-      'At least one file in the job could not be loaded. The other files are loaded, unless the job uses `mode: "replace"`.',
-    remedy: 'Fix the failed files and import them again.',
-    fault: 'partner',
-    isRetryable: false,
-  },
-  load_abandoned: {
-    title: 'Load failed after several attempts',
-    cause: 'The file could not be loaded because of repeated errors in Inlet or its dependencies.',
-    remedy: 'Import the file again. If the error persists, contact the operator and include the import log ID.',
-    fault: 'operator',
-    isRetryable: true,
-  },
-  merges_behind: {
-    title: 'Publishing waits for merges',
-    cause: "ClickHouse has not yet merged the parts of the partner's earlier files.",
-    remedy:
-      'None needed. The import continues by itself. If it does not, the operator must check the merges in ClickHouse.',
-    fault: 'operator',
-    isRetryable: true,
-  },
-  replicas_behind: {
-    title: 'Publishing waits for a replica',
-    cause: 'Fewer replicas of a ClickHouse shard have the rows than `INLET_REPLICAS_REQUIRED` asks for.',
-    remedy:
-      'None needed. The import continues when the replica is available again. If it stays unavailable, the operator must restart or replace it.',
-    fault: 'operator',
-    isRetryable: true,
-  },
-  bucket_mismatch: {
-    title: 'Shared bucket is not the recorded one',
-    cause: 'The configured bucket or storage is not the one from which files were loaded before. Imports wait.',
-    remedy:
-      'None needed. The import continues after the operator fixes INLET_S3_BUCKET or INLET_S3_ENDPOINT. If the files were moved on purpose, the operator must also copy the object `.inlet/bucket-id`.',
-    fault: 'operator',
-    isRetryable: true,
-  },
-  credentials_unreadable: {
-    title: 'Stored credentials cannot be decrypted',
-    cause:
-      "The key that encrypted the job's credentials is missing from INLET_SEALING_KEYS or was changed. The import waits.",
-    remedy: 'None needed. The import continues after the operator adds the key to INLET_SEALING_KEYS.',
-    fault: 'operator',
-    isRetryable: true,
-  },
-  rows_missing: {
-    title: 'Rows are missing',
-    cause: 'Inlet compared the rows that it stored with the rows that it accepted, and some were missing.',
-    remedy: 'Import the file again. If the error persists, contact the operator and include the import log ID.',
-    fault: 'operator',
-    isRetryable: true,
-  },
-  job_cancelled: {
-    title: 'Job canceled',
-    cause:
-      'The operator canceled the job. Files that were not completely read at that time are not loaded. With `mode: "replace"`, no file is loaded.',
-    remedy:
-      'Ask the operator for the reason, then submit the job again. The operator can also run `inlet jobs retry <id>`.',
-    fault: 'partner',
-    isRetryable: false,
-  },
-
-  // Partner-owned buckets
-
-  storage_credentials_rejected: {
-    title: 'Storage rejected the credentials',
-    cause: 'The access key does not exist in the storage, or the secret does not match it.',
-    remedy:
-      'Check `accessKeyId` and `secretAccessKey` and make sure that the key is active, then submit the import again.',
-    fault: 'partner',
-    isRetryable: false,
-  },
-  bucket_not_found: {
-    title: 'Bucket does not exist',
-    cause: 'The storage has no bucket with this name.',
-    remedy: 'Check the bucket name in `s3://<bucket>/<path>` and submit the import again.',
-    fault: 'partner',
-    isRetryable: false,
-  },
-  storage_access_denied: {
-    title: 'Storage denied access',
-    cause: 'The credentials are valid but do not permit listing or reading this path.',
-    remedy:
-      'Allow `s3:ListBucket` on the bucket and `s3:GetObject` on the path for these credentials, then submit the import again.',
-    fault: 'partner',
-    isRetryable: false,
-  },
-  storage_refused: {
-    title: 'Storage rejected the request',
-    cause: 'The storage responded with a 4xx error for which Inlet has no specific code.',
-    remedy:
-      "Look up the error named in `message` in the storage provider's documentation. Then submit the import again.",
-    fault: 'partner',
-    isRetryable: false,
-  },
-  bucket_in_other_region: {
-    title: 'Bucket is in another region',
-    cause:
-      'The storage redirected the request because the bucket is in another region. Inlet does not follow redirects.',
-    remedy: "Send the bucket's own region and submit the import again.",
-    fault: 'partner',
-    isRetryable: false,
-  },
-  role_refused: {
-    title: 'Role cannot be assumed',
-    cause: 'The role does not exist, or its trust policy does not allow Inlet to assume it with your external ID.',
-    remedy:
-      "Allow `sts:AssumeRole` in the role's trust policy for the identity and external ID that the operator gave you, then submit the import again.",
-    fault: 'partner',
-    isRetryable: false,
-  },
-  role_unprotected: {
-    title: 'Role does not require the external ID',
-    cause: 'The role can be assumed with any external ID, so another partner could use it to read your bucket.',
-    remedy:
-      "Add a `StringEquals` condition on `sts:ExternalId` to the role's trust policy, with the external ID that the operator gave you. Then submit the import again.",
-    fault: 'partner',
-    isRetryable: false,
-  },
-  storage_address_refused: {
-    title: 'Storage address is not public',
-    cause:
-      'The host name of the partner-owned bucket resolves to a loopback, private, link-local, multicast, or reserved address. Inlet sent nothing to it.',
-    remedy:
-      'Check the DNS records of the host name. If the storage is on premises or behind a private endpoint, add its network to `INLET_PARTNER_S3_NETWORKS`.',
-    fault: 'operator',
-    isRetryable: true,
-  },
-
-  // Operator commands
-
-  job_not_cancellable: {
-    title: 'Job can no longer be canceled',
-    cause: 'The job has finished, is a delete that has started, or has no files left to cancel.',
-    remedy:
-      'Run `inlet jobs show <id>` to see its state. To remove loaded data, the partner can submit a delete or clear the audience.',
-    fault: 'operator',
-    isRetryable: false,
-    isOfCommand: true,
-  },
-  job_not_retryable: {
-    title: 'Job cannot be retried by the operator',
-    cause:
-      'The job has not failed, its input no longer exists, or only the partner can decide whether to submit it again.',
-    remedy: 'Run `inlet jobs show <id>` to see its state. The partner can always submit the request again.',
-    fault: 'operator',
-    isRetryable: false,
-    isOfCommand: true,
-  },
+  ...jobFailures,
 } as const satisfies Record<string, CatalogEntry>;
 
 export type FailureCode = keyof typeof failureCatalog;

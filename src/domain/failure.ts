@@ -1,4 +1,5 @@
-import { type CatalogEntry, type FailureCode, failureCatalog } from './failure-catalog.ts';
+import { type FailureCode, failureCatalog } from './failure-catalog.ts';
+import type { CatalogEntry } from './job-failures.ts';
 
 export type FieldError = {
   /** JSON pointer (RFC 6901). */

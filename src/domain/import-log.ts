@@ -1,4 +1,5 @@
 import type { RejectReason } from '@inlet/row-rule/row-rule';
+import type { CancelRequester } from './cancellation.ts';
 import type { FailureCode } from './failure-catalog.ts';
 import type { Failure } from './failure.ts';
 import type { JobStatus, Progress } from './job.ts';
@@ -48,6 +49,9 @@ export type ImportLog = {
   readonly updatedAt: Date;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
+  readonly cancelRequest: { readonly at: Date; readonly by: CancelRequester } | null;
+  /** The import that this one repeats. */
+  readonly retryOf: number | null;
 };
 
 export const importLogErrorLimit = 100;

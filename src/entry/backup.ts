@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { type Engine, type EngineOptions, closeEngine, connectEngine } from '../adapters/clickhouse/connect.ts';
@@ -9,9 +9,10 @@ import { migrationFolder, readMigrationFiles } from '../adapters/migration-files
 import { openControlBackup, requireEmptyControl, restoreControl } from '../adapters/postgres/control-backup.ts';
 import { prepareApiRole } from '../adapters/postgres/db/api-role.ts';
 import { underMigrationLock } from '../adapters/postgres/db/migrate.ts';
+import type { BackupHistory } from '../ports/backup.ts';
 import type { LaneStore } from '../ports/lane-store.ts';
 import { requireRecordedTopology } from '../usecases/admin/topology.ts';
-import { takeBackup } from '../usecases/admin/take-backup.ts';
+import { type TakenBackup, recordBackup, takeBackup } from '../usecases/admin/take-backup.ts';
 import type { Config } from './config.ts';
 import { engineOptions, withTopology } from './connect-engine.ts';
 import { createLogger } from './logging.ts';
@@ -69,11 +70,23 @@ function withEngineServers<T>(config: Config, run: (servers: Engine) => Promise<
 
 /** Backs up to a new folder. Returns the number of seconds for which lanes were paused. */
 export async function backup(
-  { config, lanes }: { config: Config; lanes: LaneStore },
+  { config, lanes, backups }: { config: Config; lanes: LaneStore; backups: BackupHistory },
   folder: string,
   timeoutSeconds: number,
 ): Promise<number> {
   const place = backupFolder(folder);
+  const destination = `${resolve(folder)}, ClickHouse disk ${config.INLET_CLICKHOUSE_BACKUP_DISK}`;
+  const { pausedSeconds } = await recordBackup(backups, destination, () =>
+    writeBackup({ config, lanes }, place, { folder, timeoutSeconds }),
+  );
+  return pausedSeconds;
+}
+
+async function writeBackup(
+  { config, lanes }: { readonly config: Config; readonly lanes: LaneStore },
+  place: BackupFolder,
+  { folder, timeoutSeconds }: { readonly folder: string; readonly timeoutSeconds: number },
+): Promise<TakenBackup & { readonly bytes: number }> {
   const engineDatabase = config.INLET_CLICKHOUSE_DATABASE;
   // Otherwise, a missing shard would be noticed only during the restore.
   const silent = createLogger({ name: 'inlet-backup', level: 'silent' });
@@ -84,15 +97,15 @@ export async function backup(
     await mkdir(folder, { mode: 0o700 });
     return await withEngineServers(config, async (servers) => {
       const engine = clickhouseBackup(servers, engineDatabase, config.INLET_CLICKHOUSE_BACKUP_DISK);
-      const { takenAt, pausedSeconds } = await takeBackup({ control, engine, lanes }, { ...place, timeoutSeconds });
+      const taken = await takeBackup({ control, engine, lanes }, { ...place, timeoutSeconds });
       const migrations = await migrationsOfRelease();
       await writeManifest(place, {
-        takenAt: takenAt.toISOString(),
+        takenAt: taken.takenAt.toISOString(),
         engineDatabase,
         shards: servers.shards.length,
         migrations,
       });
-      return pausedSeconds;
+      return { ...taken, bytes: taken.engineBytes + (await stat(place.dumpFile)).size };
     });
   } finally {
     await control.close();

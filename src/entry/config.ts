@@ -6,6 +6,7 @@ import { type Network, parseNetwork } from '../domain/network-address.ts';
 import { type Quotas, defaultQuotas } from '../domain/quota.ts';
 import { type Retention, defaultRetention, minAuditLogDays, minJobDays } from '../domain/retention.ts';
 import { Secret } from '../domain/secret.ts';
+import { consoleSettings, findMissingConsoleSettings } from './console-settings.ts';
 import { httpSettings } from './http-settings.ts';
 import { findMissingOidcSettings, oidcSettings } from './oidc-settings.ts';
 import { count, networks } from './setting-types.ts';
@@ -51,6 +52,11 @@ const settings = z.object({
     .describe(
       "PostgreSQL role that the api uses. Row-level security restricts the role to the calling partner's rows. `inlet migrate` creates the role. With `none`, the api has all privileges of its database user. See [deploy.md](deploy.md).",
     ),
+  INLET_OPERATOR_POSTGRES_URL: address(['postgres:', 'postgresql:'])
+    .optional()
+    .describe(
+      'URL of PostgreSQL for the [operator API](operators/operator-api.md), with a user that can read the rows of all partners. Required if `INLET_POSTGRES_URL` of the api contains a login that has only the privileges of the API role. The default is `INLET_POSTGRES_URL`.',
+    ),
   INLET_POSTGRES_CONNECTIONS: count(10).describe(
     'Maximum number of pooled PostgreSQL connections per process. An api opens one more connection for the queue and, while clients follow records or wait for reports, one for change notifications. A worker opens up to four more connections for the queue, two for notifications, and one for its liveness.',
   ),
@@ -86,6 +92,12 @@ const settings = z.object({
       'Folder with `pg_dump` and `pg_restore`, which must be at least as new as the server. Required only for backups.',
     ),
   INLET_S3_ENDPOINT: z.url().optional().describe('URL of the object storage. Omit it for AWS.'),
+  INLET_S3_PUBLIC_ENDPOINT: z
+    .url()
+    .optional()
+    .describe(
+      'URL of the object storage for browsers and partners, if it differs from `INLET_S3_ENDPOINT`. URLs for uploads start with it.',
+    ),
   INLET_S3_REGION: z.string().default('us-east-1').describe('Region of the shared bucket.'),
   INLET_S3_BUCKET: z.string().min(3).describe('Name of the shared bucket to which partners upload.'),
   INLET_S3_ACCESS_KEY_ID: z.string().min(1).describe("Access key of the shared bucket's owner."),
@@ -248,10 +260,11 @@ const settings = z.object({
       'Secret key for the noise in composition reports, 64 hexadecimal digits. If it is not set, the key is derived from the first sealing key.',
     ),
   ...oidcSettings,
+  ...consoleSettings,
 });
 
 export const configSchema = settings.superRefine((config, context) => {
-  for (const { name, message } of findMissingOidcSettings(config)) {
+  for (const { name, message } of [...findMissingOidcSettings(config), ...findMissingConsoleSettings(config)]) {
     context.addIssue({ code: 'custom', path: [name], message });
   }
 });

@@ -8,7 +8,7 @@ import { type Config, protectionOf } from './config.ts';
  * Increase the corresponding number when the content of published reports or overlaps changes, so that they are
  * published again.
  */
-const reportFormat = 3;
+const reportFormat = 4;
 const overlapFormat = 2;
 
 /** How reports are protected and limited. The API and the workers must have the same settings. */

@@ -14,3 +14,7 @@ export const networks = z
 
 export const count = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
   z.coerce.number().int().positive().default(fallback);
+
+/** A duration of at most a week. */
+export const seconds = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
+  z.coerce.number().int().min(1).max(604_800).default(fallback);

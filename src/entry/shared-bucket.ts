@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { readRecordedBucket, recordBucket } from '../adapters/postgres/source-bucket.ts';
 import type { Database } from '../adapters/postgres/db/tables.ts';
 import { readBucketIdentity, writeBucketIdentity } from '../adapters/s3/bucket-identity.ts';
+import { ensureUploadRules } from '../adapters/s3/bucket-settings.ts';
 import { connectS3 } from '../adapters/s3/connect.ts';
+import type { PublicBucket } from '../adapters/s3/upload-storage.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Log } from '../ports/observability.ts';
 import type { Config } from './config.ts';
@@ -31,11 +33,42 @@ export async function recordSharedBucket(config: Config, db: Database, log: Log)
     if (found === null) await writeBucketIdentity(s3, config.INLET_S3_BUCKET, identity);
     await recordBucket(db, identity);
   } catch (error) {
-    const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    log.warn({ bucket: config.INLET_S3_BUCKET, reason }, 'the shared bucket is not recorded');
+    log.warn({ bucket: config.INLET_S3_BUCKET, reason: reasonOf(error) }, 'the shared bucket is not recorded');
   } finally {
     s3.destroy();
   }
+}
+
+/** The settings of the shared bucket for uploads. */
+export function publicBucketOf(config: Config): PublicBucket {
+  return {
+    publicEndpoint: config.INLET_S3_PUBLIC_ENDPOINT ?? config.INLET_S3_ENDPOINT ?? null,
+    region: config.INLET_S3_REGION,
+    bucket: config.INLET_S3_BUCKET,
+    accessKeyId: config.INLET_S3_ACCESS_KEY_ID,
+    secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
+  };
+}
+
+/** The origin of the browsers that upload files, or null without a console. */
+export function consoleOriginOf({ INLET_CONSOLE_URL: url }: Config): string | null {
+  return url === undefined ? null : new URL(url).origin;
+}
+
+/** Lets browsers upload to the bucket, and removes abandoned uploads. A failure is only reported. */
+export async function prepareUploads(config: Config, log: Log): Promise<void> {
+  const s3 = connectSharedStorage(config);
+  try {
+    await ensureUploadRules(s3, config.INLET_S3_BUCKET, consoleOriginOf(config));
+  } catch (error) {
+    log.warn({ bucket: config.INLET_S3_BUCKET, reason: reasonOf(error) }, 'the rules for uploads are not set');
+  } finally {
+    s3.destroy();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }
 
 /** Throws `bucket_mismatch` if the bucket is not the recorded one. Without a record, every bucket is accepted. */

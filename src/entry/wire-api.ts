@@ -14,7 +14,10 @@ import { asCaller } from '../adapters/postgres/db/row-security.ts';
 import { postgresOverlapStore } from '../adapters/postgres/overlap-store.ts';
 import { postgresBudgetStore } from '../adapters/postgres/report-budget.ts';
 import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
+import { s3UploadStorage } from '../adapters/s3/upload-storage.ts';
+import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import { randomKeys, requestFingerprint } from '../adapters/vault/keys.ts';
+import { sealedUploadTickets } from '../adapters/vault/upload-tickets.ts';
 import { accessRecorder } from '../usecases/access/record-access.ts';
 import { type RetryOnChange, retryOnChange } from '../usecases/follow/retry-on-change.ts';
 import { roundedAudiences } from '../usecases/follow/read-audiences.ts';
@@ -24,10 +27,13 @@ import type { CompositionDeps } from '../usecases/report/get-composition.ts';
 import type { OverlapDeps } from '../usecases/report/get-overlap.ts';
 import { type Config, limitsOf } from './config.ts';
 import { type ConnectedEngine, connectShards } from './connect-engine.ts';
+import { consoleOf } from './console.ts';
 import { httpLimitsOf, requestLimitsOf } from './http-settings.ts';
 import { issuedTokensOf } from './issuer.ts';
 import { publishingOf } from './report-settings.ts';
+import { publicBucketOf } from './shared-bucket.ts';
 import { hasRoleIdentity } from './source-storage.ts';
+import { operatorReads } from './operator-reads.ts';
 import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
 
 /** Shorter than the request timeout of 30 s, so that the caller gets a response. */
@@ -43,14 +49,16 @@ export async function wireApi(config: Config, log: Logger) {
     observability: connections.observability,
     close: async (): Promise<void> => {
       await deps.closeRecords();
+      await deps.closeOperator();
       await connections.close();
       await connected.closeEngine();
     },
   };
 }
 
-export function apiDeps(connections: Connections, { engine, stage, requireTopology }: ConnectedEngine) {
-  const { config, name, log, postgresUrl, db, observability } = connections;
+export function apiDeps(connections: Connections, connected: ConnectedEngine) {
+  const { engine, stage, requireTopology } = connected;
+  const { config, name, log, postgresUrl, db, s3, observability } = connections;
   const { instrumentPort } = observability;
   const stores = sharedStores(connections);
   const { importLogs } = stores;
@@ -63,11 +71,15 @@ export function apiDeps(connections: Connections, { engine, stage, requireTopolo
   ]);
   const followerLimits = { ofProcess: config.INLET_MAX_FOLLOWERS, ofPartner: config.INLET_MAX_FOLLOWERS_PER_PARTNER };
   const reports = reportDeps(connections, engine, requireTopology, retryOnChange(feedOf('finishedReports')));
+  const consoleDeps = consoleOf(connections);
+  const operators = consoleDeps && operatorReads(connections, connected);
   return {
     ...stores,
     audiences,
     db,
     asCaller,
+    operator: operators?.operator ?? null,
+    closeOperator: async () => operators?.close(),
     stage,
     keys,
     audit,
@@ -82,6 +94,7 @@ export function apiDeps(connections: Connections, { engine, stage, requireTopolo
     apiKeys: randomKeys('apiKey', config.INLET_ENVIRONMENT),
     userTokens: randomKeys('userToken', config.INLET_ENVIRONMENT),
     canAssumeRoles: hasRoleIdentity(config),
+    console: consoleDeps,
     customers: instrumentPort('postgres', 'customers', postgresCustomerStore(db)),
     fingerprint: requestFingerprint(config.INLET_SEALING_KEYS),
     following: followedRecords({
@@ -93,6 +106,8 @@ export function apiDeps(connections: Connections, { engine, stage, requireTopolo
       log,
     }),
     streamSeconds: config.INLET_STREAM_SECONDS,
+    uploads: instrumentPort('storage', 'uploads', s3UploadStorage(s3, publicBucketOf(config))),
+    uploadTickets: sealedUploadTickets(aesGcmSealer(config.INLET_SEALING_KEYS)),
     ...reports,
     budget: reports.composition.budget,
     events: instrumentPort('postgres', 'events', postgresEventLog(db)),

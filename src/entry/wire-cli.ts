@@ -2,6 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import type { Logger } from 'pino';
 import { postgresApiKeyStore } from '../adapters/postgres/api-key-store.ts';
 import { postgresAuditLog } from '../adapters/postgres/audit-log.ts';
+import { postgresBackupHistory } from '../adapters/postgres/backup-history.ts';
 import { postgresCustomerStore } from '../adapters/postgres/customer-store.ts';
 import { postgresLaneStore } from '../adapters/postgres/lane/lane-store.ts';
 import { postgresOperations } from '../adapters/postgres/operations/operations.ts';
@@ -37,6 +38,7 @@ export function cliDeps(connections: Connections) {
       'lanes',
       observability.instrumentLanes(wrapPort('lanes', postgresLaneStore(db, boss))),
     ),
+    backups: instrumentPort('postgres', 'backups', postgresBackupHistory(db)),
     operations: wrapPort('operations', postgresOperations(db, boss)),
   };
 }

@@ -3,6 +3,7 @@ import type { Audience, AudienceScope, FileEntryId } from '../domain/audience.ts
 import type { FailureCode } from '../domain/failure-catalog.ts';
 import type { IdempotentRequest } from '../domain/idempotency.ts';
 import type { JobStatus } from '../domain/job.ts';
+import type { AudienceFilter, ErrorFilter, FileFilter } from '../domain/list-filters.ts';
 import type { AudiencePath } from '../domain/source-file.ts';
 import type { FilePage, LoadedFile, RecordMark } from './records.ts';
 import type { Generation } from './warehouse.ts';
@@ -24,6 +25,8 @@ export type AudienceFile = {
 
 /** Entries are ordered by job and file. The file ID is 0 for a path without files. */
 export type FilePosition = readonly [jobId: number, fileId: number];
+
+export type FileEntryPage = FileFilter & { readonly after: FilePosition; readonly limit: number };
 
 export type AudienceFilePage = {
   readonly files: readonly AudienceFile[];
@@ -70,12 +73,15 @@ export interface AudienceStore {
    */
   marksOf(audienceIds: readonly number[]): Promise<readonly RecordMark[]>;
   /** Lists audiences with a smaller ID than the given one, newest first. */
-  list(scope: AudienceScope, page: { readonly beforeId: number; readonly limit: number }): Promise<readonly Audience[]>;
+  list(
+    scope: AudienceScope,
+    page: { readonly beforeId: number; readonly limit: number; readonly filter?: AudienceFilter },
+  ): Promise<readonly Audience[]>;
   /** Returns the audience with a page of the file entries of its live generation, in submission order. */
   findWithFiles(
     scope: AudienceScope,
     audienceId: number,
-    page: { readonly after: FilePosition; readonly limit: number },
+    page: FileEntryPage,
   ): Promise<({ readonly audience: Audience } & AudienceFilePage) | null>;
   /**
    * Dismisses a failed entry, so that it no longer affects the audience's status. Returns `not found` if the live
@@ -95,7 +101,7 @@ export interface AudienceStore {
   listFailedLoads(
     scope: AudienceScope,
     audienceId: number,
-    page: { readonly afterId: number; readonly limit: number },
+    page: { readonly afterId: number; readonly limit: number; readonly error?: ErrorFilter },
   ): Promise<readonly FailedLoad[]>;
   /**
    * Claims dead generations of any partner that are due for a purge. Returns an empty list while another process holds

@@ -22,8 +22,31 @@ export interface ControlBackup {
 export interface EngineBackup {
   /** Freezes the data plane in its current state. This is fast, because only file names are copied. */
   hold(stagedLoadIds: readonly LoadId[]): Promise<void>;
-  /** Writes the frozen data to the backup destination. */
-  save(name: string): Promise<void>;
+  /** Writes the frozen data to the backup destination. Returns its size in bytes. */
+  save(name: string): Promise<number>;
   /** Releases the frozen data, including data left by a backup that was killed. */
   release(): Promise<void>;
+}
+
+/** A finished attempt to back up the installation. */
+export type BackupRecord = {
+  readonly id: number;
+  readonly startedAt: Date;
+  readonly finishedAt: Date;
+  /** The moment that a restore returns to. Null if the backup failed. */
+  readonly takenAt: Date | null;
+  /** Null if the backup failed. */
+  readonly bytes: number | null;
+  /** Folder of the dump and name of the disk in ClickHouse. */
+  readonly destination: string;
+  /** Null if the backup is complete. */
+  readonly failure: string | null;
+};
+
+export interface BackupHistory {
+  /** Keeps the newest records and the newest complete backup. */
+  record(backup: Omit<BackupRecord, 'id' | 'finishedAt'>): Promise<void>;
+  /** Newest first. */
+  list(limit: number): Promise<readonly BackupRecord[]>;
+  findNewestComplete(): Promise<BackupRecord | null>;
 }

@@ -1,5 +1,7 @@
 import type { IdempotentRequest } from '../domain/idempotency.ts';
+import type { AudienceScope } from '../domain/audience.ts';
 import type { Secret } from '../domain/secret.ts';
+import type { Upload } from '../domain/upload.ts';
 
 /** Issues one kind of key: API keys, or user tokens. */
 export interface KeyIssuer {
@@ -20,3 +22,10 @@ export interface Sealer {
 
 /** Computes the keyed hash of a request. The hash reveals only whether two requests are equal. */
 export type Fingerprint = (request: string) => IdempotentRequest['fingerprints'];
+
+/** Issues the IDs of uploads. */
+export interface UploadTickets {
+  issue(scope: AudienceScope, upload: Upload): string;
+  /** Returns null unless the ID was issued to this caller. The upload may have expired. */
+  read(scope: AudienceScope, uploadId: string): Upload | null;
+}

@@ -1,8 +1,11 @@
 import type { Attribute } from '../domain/attribute.ts';
 import type { IdempotentRequest } from '../domain/idempotency.ts';
 import type { ImportLog, ImportMode, KeyType, PathType } from '../domain/import-log.ts';
+import type { ImportLogFilter } from '../domain/list-filters.ts';
+import type { Canceled, Cancellation } from '../domain/cancellation.ts';
 import type { BucketCredentials } from '../domain/partner-bucket.ts';
 import type { PartnerId } from '../domain/ids.ts';
+import type { JobStatus } from '../domain/job.ts';
 import type { FilePage, LoadedFile, RecordMark } from './records.ts';
 
 export type NewImport = {
@@ -13,7 +16,12 @@ export type NewImport = {
   readonly mode: ImportMode;
   /** Credentials for the partner's own bucket. They are stored encrypted and deleted when the job ends. */
   readonly credentials: BucketCredentials | null;
+  /** The import that this one repeats. */
+  readonly retryOf?: number;
 };
+
+/** The request of an import that has been submitted before. Its credentials were deleted when the import ended. */
+export type SubmittedImport = Omit<NewImport, 'credentials'> & { readonly status: JobStatus };
 
 export type NewDelete = {
   readonly keyType: KeyType;
@@ -42,11 +50,28 @@ export interface ImportLogStore {
     maxOpenJobs: number,
     idempotency?: IdempotentRequest | null,
   ): Promise<number>;
+  /**
+   * Cancels the job, at most once per key with `idempotency`. `accept` receives what happened, or null if the partner has
+   * no such import log. If it throws, nothing is changed or recorded.
+   */
+  cancel(
+    partnerId: PartnerId,
+    importLogId: number,
+    accept: (found: Cancellation | null) => Canceled,
+    idempotency?: IdempotentRequest | null,
+  ): Promise<void>;
+  /** Returns null for a delete, and if the partner has no such import log. */
+  findSubmitted(partnerId: PartnerId, importLogId: number): Promise<SubmittedImport | null>;
   find(partnerId: PartnerId, importLogId: number): Promise<ImportLog | null>;
   /** Returns the marks of these import logs, regardless of partner. Omits logs that do not exist. */
   marksOf(importLogIds: readonly number[]): Promise<readonly RecordMark[]>;
   /** Lists logs, newest first. With `beforeId`, lists only logs with a smaller ID. */
-  listNewest(partnerId: PartnerId, limit: number, beforeId?: number): Promise<readonly ImportLog[]>;
+  listNewest(
+    partnerId: PartnerId,
+    limit: number,
+    beforeId?: number,
+    filter?: ImportLogFilter,
+  ): Promise<readonly ImportLog[]>;
   /** Lists files by ID, which is also the byte order of their object keys. */
   listFiles(partnerId: PartnerId, importLogId: number, page: FilePage): Promise<readonly LoadedFile[]>;
 }

@@ -50,6 +50,8 @@ export type RejectPage = {
   /** The files and the loads that staged them. A load can contain other files as well. */
   readonly fileIds: readonly number[];
   readonly loadIds: readonly LoadId[];
+  /** Lists only the rows that were rejected for this reason. */
+  readonly reason?: string | undefined;
   /** The page starts after this row. Rows are ordered by file and row number. */
   readonly after: { readonly fileId: number; readonly row: number };
   readonly limit: number;

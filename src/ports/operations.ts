@@ -1,7 +1,9 @@
 import type { JobId, PartnerId } from '../domain/ids.ts';
 import type { AudienceScope } from '../domain/audience.ts';
+import type { Cancellation } from '../domain/cancellation.ts';
 import type { JobKind, JobStatus } from '../domain/job.ts';
 import type { Partner } from '../domain/partner.ts';
+import type { PartnerUsage } from '../domain/quota.ts';
 import type { NewImport } from './import-log-store.ts';
 
 /** A partner's lane that has open jobs, as operators see it. */
@@ -9,7 +11,16 @@ export type LaneState = {
   readonly partnerId: PartnerId;
   readonly partner: string;
   readonly openJobs: number;
-  readonly oldestJob: { readonly id: number; readonly kind: JobKind; readonly status: JobStatus; readonly since: Date };
+  readonly oldestJob: {
+    readonly id: number;
+    readonly kind: JobKind;
+    readonly status: JobStatus;
+    readonly since: Date;
+    readonly startedAt: Date | null;
+    readonly isCancelled: boolean;
+    /** Whether the job has files that are not completely read. */
+    readonly hasUnreadFiles: boolean;
+  };
   readonly files: { readonly open: number; readonly loading: number; readonly ended: number };
   /** Whether a worker is running the lane, or what the lane is waiting for. */
   readonly is:
@@ -18,6 +29,8 @@ export type LaneState = {
     | 'waiting to retry'
     | 'waiting for files to load'
     | 'without a token';
+  /** When the oldest job last finished a file or a step, or when it was submitted. */
+  readonly lastProgressAt: Date;
   /** Time of the next attempt. */
   readonly dueAt: Date | null;
 };
@@ -34,6 +47,12 @@ export type JobState = {
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
+  /** Whether the job has files that are not completely read. */
+  readonly hasUnreadFiles: boolean;
+  /** Whether the job imports from the partner's own bucket. */
+  readonly isFromPartnerBucket: boolean;
+  /** Whether the job's audience was cleared after the job was submitted. */
+  readonly isCleared: boolean;
 };
 
 export type FileState = {
@@ -48,17 +67,10 @@ export type FileState = {
   readonly failure: { readonly code: string; readonly detail: string } | null;
 };
 
-/**
- * Result of canceling a job. `never started`: the job has no files and ends when the jobs ahead of it have ended.
- * `stopped`: unstaged files have failed, and the lane publishes the staged files and then ends the job. The other
- * results mean that nothing was canceled: the job had ended, a delete had started, or no files were left to cancel.
- */
-export type Cancellation =
-  | { readonly is: 'never started'; readonly hasEnded: boolean; readonly jobsAhead: number }
-  | { readonly is: 'stopped'; readonly cancelledFiles: number; readonly otherFiles: number }
-  | { readonly is: 'ended before'; readonly status: JobStatus }
-  | { readonly is: 'deleting' }
-  | { readonly is: 'loaded' };
+/** The result of canceling a job, with its place in the lane. */
+export type OperatorCancellation =
+  | Exclude<Cancellation, { readonly is: 'never started' }>
+  | { readonly is: 'never started'; readonly hasEnded: boolean; readonly jobsAhead: number };
 
 /** The stored part of a partner's original request. */
 export type OriginalRequest =
@@ -75,18 +87,58 @@ export type OriginalRequest =
 
 export type JobRequest = { readonly status: JobStatus; readonly partner: Partner; readonly original: OriginalRequest };
 
-/** Operations that cover all partners. They are for operators only and are not available in the API. */
-export interface Operations {
-  /** The lane with the oldest open job comes first. */
-  listLanes(limit: number): Promise<readonly LaneState[]>;
+/** Reads that cover all partners. */
+export interface JobReads {
+  /** The lane with the oldest open job comes first. Lists only lanes whose oldest job has a higher ID than the given one. */
+  listLanes(page: { readonly afterJobId: number; readonly limit: number }): Promise<readonly LaneState[]>;
   /** Newest first. */
   listJobs(filter: {
-    partner: string | null;
-    statuses: readonly JobStatus[];
-    limit: number;
+    readonly partner: string | null;
+    readonly statuses: readonly JobStatus[];
+    readonly beforeId: number;
+    readonly limit: number;
   }): Promise<readonly JobState[]>;
   findJob(jobId: JobId, fileLimit: number): Promise<{ job: JobState; files: readonly FileState[] } | null>;
+}
+
+/** Operations that cover all partners. They are for operators only and are not available in the API. */
+export interface Operations extends JobReads {
   findRequest(jobId: JobId): Promise<JobRequest | null>;
   /** Returns null if the job does not exist. Idempotent: canceling a job again returns the same result. */
-  cancelJob(jobId: JobId): Promise<Cancellation | null>;
+  cancelJob(jobId: JobId): Promise<OperatorCancellation | null>;
+}
+
+/** A partner, as operators see it. */
+export type PartnerState = {
+  readonly id: PartnerId;
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly openJobs: number;
+  readonly apiKeys: {
+    /** Keys that are neither revoked nor expired. */
+    readonly valid: number;
+    readonly all: number;
+  };
+  /** When a key was last used or a job was last submitted. Null if neither has happened. */
+  readonly lastActiveAt: Date | null;
+  readonly usage: PartnerUsage;
+};
+
+/** How long work has been waiting, for the whole installation. */
+export type Waits = {
+  readonly workers: number;
+  readonly lanesWithoutToken: number;
+  readonly silentSeconds: number;
+  readonly oldestPendingSeconds: number;
+  readonly oldestIndexChangeSeconds: number;
+  readonly oldestReportRequestSeconds: number;
+};
+
+/** Everything that the operator API reads from PostgreSQL. */
+export interface OperatorReads extends JobReads {
+  /** By ID. */
+  listPartners(page: { readonly afterId: number; readonly limit: number }): Promise<readonly PartnerState[]>;
+  /** Whether a backup pauses publishing now. */
+  isPaused(): Promise<boolean>;
+  readWaits(): Promise<Waits>;
 }

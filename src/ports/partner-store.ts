@@ -1,13 +1,13 @@
 import type { ApiKey, NewApiKey } from '../domain/api-key.ts';
 import type { Attribute } from '../domain/attribute.ts';
 import type { AuditEntry, DeniedCall } from '../domain/audit.ts';
-import type { Caller } from '../domain/caller.ts';
+import type { KeyCaller } from '../domain/caller.ts';
 import type { Customer, UserToken } from '../domain/customer.ts';
 import type { TokenBearer } from '../domain/issued-token.ts';
 import type { PartnerId } from '../domain/ids.ts';
 import type { Partner, PartnerSettings } from '../domain/partner.ts';
 
-export type KeyHolder = Caller & {
+export type KeyHolder = KeyCaller & {
   /** Whether the key is neither revoked nor expired. */
   readonly isValid: boolean;
   /** Whether the last recorded use is more than a minute old. */

@@ -1,6 +1,7 @@
 import type { LoadId, PartnerId } from '../domain/ids.ts';
 import type { FailureCode } from '../domain/failure-catalog.ts';
 import type { JobStatus } from '../domain/job.ts';
+import type { ErrorFilter, FileFilter } from '../domain/list-filters.ts';
 
 /** `mark` changes whenever the record changes. It contains none of the record's data. */
 export type RecordMark = { readonly id: number; readonly isFinal: boolean; readonly mark: string };
@@ -31,4 +32,11 @@ export type LoadedFile = {
   readonly updatedAt: Date;
 };
 
-export type FilePage = { readonly afterId: number; readonly limit: number; readonly onlyWithErrors: boolean };
+export type FilePage = FileFilter & {
+  readonly afterId: number;
+  readonly limit: number;
+  /** Lists only failed files and files with rejected rows. */
+  readonly onlyWithErrors: boolean;
+  /** Lists only files with such an error. */
+  readonly error?: ErrorFilter | undefined;
+};

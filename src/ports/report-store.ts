@@ -35,10 +35,14 @@ export type EntryPage = { readonly order: Order; readonly limit: number };
 /** The same groups in another report: those of another audience, or the devices of one country in the warehouse. */
 type BaselineReport = { readonly report: WantedReport; readonly country: string | null };
 
-/** `limit` is null for all entries. */
+/** Selects entries of a report. `limit` is null for all entries. */
 export type Comparison = {
   readonly order: Order;
+  readonly offset: number;
   readonly limit: number | null;
+  /** A part of the attribute's name, in any case. */
+  readonly name: string | null;
+  readonly omitsSmall: boolean;
   readonly baseline: BaselineReport | null;
 };
 
@@ -53,7 +57,8 @@ export interface CompositionStore {
   /** Returns the last report on an earlier load. Ignores reports from before the audience was cleared. */
   findEarlier(wanted: WantedReport, page: EntryPage): Promise<StoredReport | null>;
   /**
-   * Reads any number of entries together with their baseline counts. Returns null unless both reports are published.
+   * Reads any number of entries together with their baseline counts. The totals are those of the entries with the name,
+   * including small ones. Returns null unless both reports are published.
    */
   compare(wanted: WantedReport, comparison: Comparison): Promise<StoredReport | null>;
   /** Whether exact counts of this generation are stored. Publishing stored counts uses no draw. */

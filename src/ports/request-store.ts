@@ -10,7 +10,10 @@ export interface AcceptedRequests {
   deleteExpired(limit: number): Promise<number>;
 }
 
-/** Requests to reserve for one key, or for all keys of a partner together if `keyId` is null. */
+/**
+ * Requests to reserve for one key, or for all keys of a partner together if `keyId` is null. A negative `keyId` stands
+ * for a session of the console.
+ */
 export type RequestPortion = {
   readonly partnerId: PartnerId;
   readonly keyId: number | null;

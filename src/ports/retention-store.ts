@@ -27,4 +27,6 @@ export interface RetentionStore {
   removeAuditEntries(days: number, limit: number): Promise<number>;
   /** Removes up to `limit` generations that were purged more than `days` ago, and returns the number removed. */
   removePurgedGenerations(days: number, limit: number): Promise<number>;
+  /** Removes up to `limit` sessions and links of the console that have expired, and returns the number removed. */
+  removeExpiredSessions(limit: number): Promise<number>;
 }

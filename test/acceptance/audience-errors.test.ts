@@ -56,6 +56,19 @@ describe('audience errors', () => {
     expect(await market.audiences.errors(id)).toEqual(whole.slice(0, 100));
   });
 
+  it('lists only the errors with a code or of a file', async () => {
+    const whole = await market.audiences.errors(id, '?limit=1000');
+    const file = `${market.partner.prefix}some/a.csv`;
+    const filtered = (query: Record<string, string>) =>
+      market.audiences.errors(id, `?limit=1000&${new URLSearchParams(query).toString()}`);
+    for (const code of new Set(whole.map((error) => error.code))) {
+      expect(await filtered({ code })).toEqual(whole.filter((error) => error.code === code));
+    }
+    expect(await filtered({ file })).toEqual(whole.filter((error) => error.file === file));
+    expect(await filtered({ file, code: 'invalid_id' })).toEqual([whole[1]]);
+    expect(await filtered({ code: 'no_files' })).toEqual([]);
+  });
+
   it('returns CSV if the Accept header requests it', async () => {
     const answer = await market.audiences.request(`${errorsPath}?limit=2`, { headers: { accept: 'text/csv' } });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
@@ -78,6 +91,10 @@ describe('audience errors', () => {
       expect.objectContaining({ file: prefix + path, row: null, column: null, code: 'no_files', text: null });
     const failed: unknown = expect.objectContaining({ file: `${prefix}some/d.csv.gz`, code: 'compression_mismatch' });
     const lines = await market.audiences.errors(audienceId);
+    expect(await market.audiences.errors(audienceId, '?code=no_files')).toEqual(
+      lines.filter(({ code }) => code === 'no_files'),
+    );
+    expect(await market.audiences.errors(audienceId, `?file=${prefix}later.csv`)).toEqual([missing('later.csv')]);
     expect(lines).toEqual([missing('nowhere/'), missing('some/x.csv'), missing('later.csv'), failed]);
     for (const limit of [1, 2, 3, 4]) {
       const answers = await market.api.follow(`${audiencePath}/${audienceId}/errors?limit=${limit}`);

@@ -114,6 +114,52 @@ describe('audience composition', () => {
     }
   });
 
+  it('returns the entries in pages, in the same order as without pages', async () => {
+    for (const query of ['?split=id_type&order=index', `?split=event&baseline_country=DE`]) {
+      const whole = await report(query);
+      expect(whole.totals.entries).toBe(whole.attributes.length);
+      const paged: CompositionRecord['attributes'] = [];
+      for (let next: string | null = path(`${query}&limit=2`); next !== null;) {
+        const answer: Response = await market.api.request(next);
+        const page = compositionSchema.parse(await answer.json());
+        expect(page.totals).toEqual(whole.totals);
+        paged.push(...page.attributes);
+        next = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1] ?? null;
+      }
+      expect(paged).toEqual(whole.attributes);
+    }
+  });
+
+  it('finds attributes by a part of their name in any case', async () => {
+    const found = await report('?name=POR');
+    expect(found.attributes.map(({ name }) => name)).toEqual(['sport']);
+    expect(found.totals).toEqual({ entries: 1, small: 0, hidden: 0 });
+    for (const name of ['%25', '_', 'sportx', "'"]) {
+      const none = await report(`?name=${name}`);
+      expect(none.attributes).toEqual([]);
+      expect(none.totals.entries).toBe(0);
+    }
+  });
+
+  it('counts small and hidden groups, and omits them on request', async () => {
+    const whole = await report();
+    const names = whole.attributes.map(({ name }) => name);
+    expect(names.toSorted()).toEqual(['even', 'rare', 'sport']);
+    expect(whole.totals).toEqual({ entries: 3, small: 1, hidden: 1 });
+    const answer = await market.api.request(path('?small=omit&limit=2'));
+    const omitted = compositionSchema.parse(await answer.json());
+    expect(omitted.totals).toEqual(whole.totals);
+    expect(omitted.attributes).toEqual(whole.attributes.filter(({ small }) => !small));
+    expect(answer.headers.get('link')).toBeNull();
+  });
+
+  it("rejects another list's cursor", async () => {
+    for (const cursor of ['bm8', Buffer.from('audiences.20').toString('base64url')]) {
+      const answer = await market.api.request(path(`?cursor=${cursor}`));
+      expect(problemSchema.parse(await readProblem(answer))).toMatchObject({ status: 400, code: 'invalid_request' });
+    }
+  });
+
   it("returns 404 for another partner's segment and for an unknown segment", async () => {
     const intruder = await createPartner(market.stores.environment);
     const foreign = await apiClient(market.service.url, intruder.apiKey).request(path());

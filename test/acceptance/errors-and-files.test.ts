@@ -139,6 +139,29 @@ describe('errors and files of an import', () => {
     },
   );
 
+  it('lists only the errors with a code or of a file, on pages of any size', async () => {
+    const codes = [...new Set(expectedErrors.map(({ code }) => code))];
+    const paths = [...new Set(expectedErrors.flatMap(({ file }) => file ?? []))];
+    const filters: readonly { readonly code?: string; readonly file?: string }[] = [
+      ...codes.map((code) => ({ code })),
+      ...paths.map((file) => ({ file })),
+      { code: 'invalid_id', file: many },
+      { code: 'empty_file', file: many },
+      { file: 'several' },
+    ];
+    for (const filter of filters) {
+      const expected = expectedErrors.filter(
+        (error) => (filter.code ?? error.code) === error.code && (filter.file ?? error.file) === error.file,
+      );
+      const query = new URLSearchParams(filter).toString();
+      for (const limit of [7, 1000]) {
+        const answers = await market.api.follow(pathOf('errors', `limit=${limit}&${query}`));
+        const pages = await Promise.all(answers.map(async (answer) => loadErrorListSchema.parse(await answer.json())));
+        expect(pages.flat(), query).toEqual(expected);
+      }
+    }
+  });
+
   it('lists every file with its result in byte order of the keys', async () => {
     const [files = []] = await filePages(1000);
     const summary = files.map(({ bytes: _size, bytes_read: _read, updated_at: _time, ...file }) => file);

@@ -1,6 +1,7 @@
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { newSigningKey, signToken, startIssuer, type TestIssuer } from '../support/oidc-issuer.ts';
+import { newSigningKey } from '../../dev/signing-key.ts';
+import { signToken, startIssuer, type TestIssuer } from '../support/oidc-issuer.ts';
 import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';

@@ -55,7 +55,10 @@ describe('GET /v1/limits', () => {
       line_bytes: 90,
       body_bytes: 1024 * 1024,
       header_bytes: 4000,
-      reports: { composition: { limit: 100, used: 0 }, overlap: { limit: 100, used: 0 } },
+      reports: {
+        composition: { limit: 100, used: 0, renews_at: null },
+        overlap: { limit: 100, used: 0, renews_at: null },
+      },
       quotas: {
         stored_rows: { limit: 100, used: 0, measured_at: null },
         stored_bytes: { limit: 200, used: 0, measured_at: null },

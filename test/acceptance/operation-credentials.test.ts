@@ -2,15 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { randomKeys } from '../../src/adapters/vault/keys.ts';
 import type { NewApiKey } from '../../src/domain/api-key.ts';
-import { type Scope, scopes } from '../../src/domain/caller.ts';
+import { type RequiredScope, type Scope, scopes } from '../../src/domain/caller.ts';
 import { createCustomer, createUserToken, revokeApiKey } from '../../src/usecases/admin/manage-keys.ts';
 import { createAttribute } from '../../src/usecases/admin/manage-partners.ts';
 import { addApiKey } from '../support/add-api-key.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
+import { operatorHeaders } from '../support/operator-session.ts';
 import { type Answer, answerChecker, readAnswer } from '../support/openapi/check-answer.ts';
 import { type DescribedOperation, operationsOf, parseOpenApi, readOpenApiText } from '../support/openapi/document.ts';
 import { type ServiceProcess, startApi, stopProcess } from '../support/running-service.ts';
-import { type TestStores, createStores } from '../support/stores.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 import { apiClient } from './api-client.ts';
@@ -30,8 +31,8 @@ type ForeignAccess =
   | 'own';
 
 type Row = {
-  /** The scope that the key needs, or `none` if the operation needs no key. */
-  readonly scope: Scope | 'any' | 'none';
+  /** The scope that the key needs, or several of which it needs one. `none` if the operation needs no key. */
+  readonly scope: RequiredScope | 'none';
   readonly ofOtherPartner: ForeignAccess;
   /**
    * The response with another customer's token. `own` means that the operation ignores the token or creates a resource.
@@ -49,6 +50,8 @@ const rows: Readonly<Record<string, Row>> = {
   getImportLog: row('marketplace:read', 'not_found', 'own'),
   queueImport: row('marketplace:write', 'own', 'own'),
   deleteAttributeData: row('marketplace:write', 'unknown_keys', 'own'),
+  cancelImport: row('marketplace:write', 'not_found', 'own'),
+  retryImport: row('marketplace:write', 'not_found', 'own'),
   listImportErrors: row('marketplace:read', 'not_found', 'own'),
   listImportFiles: row('marketplace:read', 'not_found', 'own'),
   listAttributes: row('marketplace:read', 'empty', 'own'),
@@ -64,8 +67,20 @@ const rows: Readonly<Record<string, Row>> = {
   dismissFile: row('audience:write', 'not_found', 'not_found'),
   listAudienceErrors: row('audience:read', 'not_found', 'not_found'),
   getComposition: row('audience:read', 'not_found', 'not_found'),
+  createConsoleLink: row('audience:read', 'not_found', 'not_found'),
   getOverlap: row('audience:read', 'not_found', 'not_found'),
+  startUpload: row(['marketplace:write', 'audience:write'], 'own', 'own'),
+  getUpload: row(['marketplace:write', 'audience:write'], 'not_found', 'not_found'),
+  completeUpload: row(['marketplace:write', 'audience:write'], 'not_found', 'not_found'),
+  abortUpload: row(['marketplace:write', 'audience:write'], 'not_found', 'not_found'),
   listEvents: row('audience:read', 'empty', 'empty'),
+  listOperatorLanes: row('operator', 'own', 'own'),
+  listOperatorJobs: row('operator', 'own', 'own'),
+  getOperatorJob: row('operator', 'own', 'own'),
+  listOperatorPartners: row('operator', 'own', 'own'),
+  getOperatorEngine: row('operator', 'own', 'own'),
+  listOperatorBackups: row('operator', 'own', 'own'),
+  listOperatorAlerts: row('operator', 'own', 'own'),
   getLive: row('none', 'own', 'own'),
   getReady: row('none', 'own', 'own'),
 };
@@ -78,19 +93,32 @@ const rowOf = ({ operationId, deprecated }: DescribedOperation): Row => {
   if (!found) throw new Error(`${operationId} needs a row in this test`);
   return found;
 };
-const withKey = operations.filter((operation) => rowOf(operation).scope !== 'none');
+const ofOperators = operations.filter((operation) => rowOf(operation).scope === 'operator');
+const withKey = operations.filter((operation) => {
+  const { scope } = rowOf(operation);
+  return scope !== 'none' && scope !== 'operator';
+});
 const statusOfCode: Readonly<Record<string, number>> = { not_found: 404, unknown_keys: 422 };
 const problemSchema = z.looseObject({ code: z.string(), detail: z.string() });
 
 /** The IDs that an operation can have as parameters, by parameter name. */
 type Ids = Readonly<
   Record<
-    'import_log_id' | 'audience_id' | 'other_audience_id' | 'file_id' | 'default_warehouse_segment_id' | 'attribute',
+    | 'import_log_id'
+    | 'job_id'
+    | 'failed_import_log_id'
+    | 'audience_id'
+    | 'other_audience_id'
+    | 'file_id'
+    | 'default_warehouse_segment_id'
+    | 'attribute',
     number
   >
 >;
 const unknownIds: Ids = {
   import_log_id: 999_999,
+  job_id: 999_999,
+  failed_import_log_id: 999_999,
   audience_id: 999_999,
   other_audience_id: 999_998,
   file_id: 999_999,
@@ -109,7 +137,7 @@ async function createTwo(client: AudienceClient) {
   return [await client.create('Secret', 'hidden/'), await client.create('Other', 'hidden/')] as const;
 }
 
-type Credentials = { readonly apiKey?: string; readonly userToken?: string };
+type Credentials = { readonly apiKey?: string; readonly userToken?: string; readonly cookie?: string };
 
 describe('insufficient credentials', () => {
   let stores: TestStores;
@@ -126,6 +154,8 @@ describe('insufficient credentials', () => {
   /** Tokens of two other customers of the owner. One has no data, and the other creates resources. */
   const token = { empty: '', maker: '' };
   const without = new Map<Scope, string>();
+  let customerToken: string;
+  const uploadIds = new Map<Ids, string>();
   const only = new Map<Scope, string>();
 
   const newKey = (options: Partial<NewApiKey>): ReturnType<typeof addApiKey> => addApiKey(deps, owner, options);
@@ -142,14 +172,20 @@ describe('insufficient credentials', () => {
     api = await startApi(stores.environment, 'credentials');
     [owner, stranger, maker] = [await newBarePartner(deps), await newBarePartner(deps), await newBarePartner(deps)];
     const { id: attribute } = await createAttribute(deps, owner.name, { name: 'sport', foreignKeys: ['sport'] });
-    const importLogId = await apiClient(api.url, owner.apiKey).queue({ file_path: 'secret.csv', key_type: 1 });
+    const { queue } = apiClient(api.url, owner.apiKey);
+    const importLogId = await queue({ file_path: 'secret.csv', key_type: 1 });
+    const failedImportLogId = await queue({ file_path: 'secret.csv', key_type: 1 });
+    await withDatabase(stores, (client) =>
+      client.query('UPDATE job SET status = 3 WHERE id = $1', [failedImportLogId]),
+    );
+    customerToken = await newToken('First');
     const made = await Promise.all(
-      [undefined, await newToken('First')].map((userToken) =>
-        createTwo(audienceClient(api.url, owner.apiKey, userToken)),
-      ),
+      [undefined, customerToken].map((userToken) => createTwo(audienceClient(api.url, owner.apiKey, userToken))),
     );
     const ids = made.map(([{ audienceId, segmentId }, other]) => ({
       import_log_id: importLogId,
+      job_id: importLogId,
+      failed_import_log_id: failedImportLogId,
       attribute,
       audience_id: audienceId,
       other_audience_id: other.audienceId,
@@ -177,10 +213,50 @@ describe('insufficient credentials', () => {
     await stores.drop();
   });
 
-  async function ask(operation: DescribedOperation, ids: Ids, { apiKey, userToken }: Credentials): Promise<Answer> {
-    const path = Object.entries(ids).reduce(
+  /** Returns the cookie of a partner's or a customer's session. */
+  async function signIn(body: object): Promise<string> {
+    const response = await fetch(`${api.url}/console/auth/api-key`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    expect(response.status).toBe(200);
+    const cookie = response.headers.get('set-cookie')?.split(';')[0] ?? '';
+    rememberSecrets(cookie.split('=')[1] ?? '');
+    return cookie;
+  }
+
+  /** Returns an open upload of the owner of the IDs. */
+  async function uploadIdOf(ids: Ids): Promise<string> {
+    if (ids === unknownIds) return 'unknown';
+    const known = uploadIds.get(ids);
+    if (known !== undefined) return known;
+    const answer = await fetch(`${api.url}/v1/uploads`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${owner.apiKey}`,
+        'content-type': 'application/json',
+        ...(ids === customers ? { 'x-user-token': customerToken } : {}),
+      },
+      body: JSON.stringify({ file_path: 'hidden.csv', bytes: 5 }),
+    });
+    const { upload_id: uploadId } = z.object({ upload_id: z.string() }).parse(await answer.json());
+    uploadIds.set(ids, uploadId);
+    return uploadId;
+  }
+
+  async function ask(
+    operation: DescribedOperation,
+    ids: Ids,
+    { apiKey, userToken, cookie }: Credentials,
+  ): Promise<Answer> {
+    const isOfUpload = operation.path.includes('{upload_id}');
+    const upload = isOfUpload ? await uploadIdOf(ids) : '';
+    if (operation.operationId === 'abortUpload') uploadIds.delete(ids);
+    const target = operation.operationId === 'retryImport' ? { ...ids, import_log_id: ids.failed_import_log_id } : ids;
+    const path = Object.entries(target).reduce(
       (text, [name, id]) => text.replace(`{${name}}`, String(id)),
-      operation.path,
+      operation.path.replace('{upload_id}', upload),
     );
     const [example] = Object.values(operation.requestBody?.content['application/json']?.examples ?? {});
     const bodies: Readonly<Record<string, unknown>> = {
@@ -193,6 +269,7 @@ describe('insufficient credentials', () => {
       headers: {
         ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
         ...(userToken === undefined ? {} : { 'x-user-token': userToken }),
+        ...(cookie === undefined ? {} : { cookie }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -207,7 +284,10 @@ describe('insufficient credentials', () => {
 
   /** Returns the response without IDs. Headers are included, because they can reveal as much as a body. */
   function comparable({ status, headers, text }: Answer): object {
-    const bare = text.replaceAll(/"request_id":"[^"]*"/g, '').replaceAll(/\d+/g, 'N');
+    const bare = text
+      .replaceAll(/"request_id":"[^"]*"/g, '')
+      .replaceAll(/\/uploads\/[\w.-]+/g, '/uploads/ID')
+      .replaceAll(/\d+/g, 'N');
     return { status, text: bare, type: headers.get('content-type'), names: [...headers.keys()].toSorted() };
   }
 
@@ -229,7 +309,7 @@ describe('insufficient credentials', () => {
     expect(withKey.length).toBeGreaterThan(15);
   });
 
-  it.each(withKey)(
+  it.each([...withKey, ...ofOperators])(
     '$operationId: returns the same 401 for a missing, wrong, expired, or revoked key',
     async (operation) => {
       const first = await askBoth(operation, owners, {});
@@ -245,19 +325,50 @@ describe('insufficient credentials', () => {
     '$operationId: returns 403 with the missing scope and accepts a key with only that scope',
     async (operation) => {
       const { scope } = rowOf(operation);
-      const documented = scope === 'any' ? [] : [scope];
-      expect(operation.security.map(({ apiKey }) => apiKey)).toEqual(operation.security.map(() => documented));
-      for (const one of scopes.filter((given) => scope === 'any' || given === scope)) {
-        const lacking = summaryOf(await askBoth(operation, owners, { apiKey: without.get(one) ?? '' }));
-        const detail = `The API key lacks the scope "${one}".`;
+      const sufficient = scopes.filter((one) => [scope].flat().includes(one));
+      const documented = scope === 'any' ? [[]] : sufficient.map((one) => [one]);
+      expect(operation.security.map(({ apiKey }) => apiKey)).toEqual(
+        operation.security.map((_, n) => documented[n % documented.length]),
+      );
+      const isOneOfSeveral = sufficient.length > 1;
+      const others = await newKey({ scopes: scopes.filter((one) => !sufficient.includes(one)) });
+      for (const one of scope === 'any' ? scopes : sufficient) {
+        const apiKey = isOneOfSeveral ? others.apiKey : (without.get(one) ?? '');
+        const lacking = summaryOf(await askBoth(operation, owners, { apiKey }));
+        const detail = `The API key lacks the scope ${sufficient.map((name) => `"${name}"`).join(' or ')}.`;
         expect(lacking).toEqual(
           scope === 'any' ? { ...lacking, code: null } : { status: 403, code: 'scope_missing', detail },
         );
         const enough = summaryOf(await ask(operation, owners, { apiKey: only.get(one) ?? '' }));
-        // The audience has no failed file to dismiss, which the operation detects only after the scope check.
-        const refusals = operation.operationId.startsWith('dismissFile') ? [401, 403] : [401, 403, 404, 422];
+        // The audience has no failed file to dismiss, and no part is stored. Operations detect both only after the scope
+        // check.
+        const isIncomplete = /^(?:dismissFile|completeUpload)/.test(operation.operationId);
+        const refusals = isIncomplete ? [401, 403] : [401, 403, 404, 422];
         expect(refusals).not.toContain(enough.status);
       }
+    },
+  );
+
+  it.each(ofOperators)(
+    '$operationId: returns 403 to every key, and 403 to every session of a partner',
+    async (operation) => {
+      const detail = 'Only an operator who is signed in to the console has the scope "operator".';
+      const refusal = { status: 403, code: 'scope_missing', detail };
+      const { cookie } = await operatorHeaders(stores);
+      for (const apiKey of [owner.apiKey, stranger.apiKey, ...only.values()]) {
+        expect(summaryOf(await askBoth(operation, owners, { apiKey }))).toEqual(refusal);
+        // The key takes precedence over the cookie.
+        expect(summaryOf(await askBoth(operation, owners, { apiKey, cookie }))).toEqual(refusal);
+        expect(summaryOf(await askBoth(operation, owners, { apiKey, userToken: token.maker }))).toEqual(refusal);
+      }
+      const sessions = await Promise.all(
+        [{}, { user_token: token.maker }].map((more) => signIn({ api_key: owner.apiKey, ...more })),
+      );
+      for (const session of sessions) {
+        expect(summaryOf(await askBoth(operation, owners, { cookie: session }))).toEqual(refusal);
+      }
+      expect((await ask(operation, owners, { cookie })).status).toBe(200);
+      expect(operation.security).toEqual([{ session: ['operator'] }]);
     },
   );
 

@@ -5,6 +5,7 @@ import { failureCatalog, isFailureCode } from '../../src/domain/failure-catalog.
 import { type Answer, answerChecker, readAnswer } from '../support/openapi/check-answer.ts';
 import { operationsOf, parseOpenApi, readOpenApiText } from '../support/openapi/document.ts';
 import { exampleRequests } from '../support/openapi/example-requests.ts';
+import { operatorHeaders } from '../support/operator-session.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
 import { sendRaw } from '../support/raw-request.ts';
 import { startApi, stopProcess } from '../support/running-service.ts';
@@ -20,11 +21,12 @@ const imports = '/v1/marketplace/import';
 
 let stores: TestStores;
 let partner: TestPartner;
+let operator: Record<string, string>;
 let api: Awaited<ReturnType<typeof startApi>>;
 
 beforeAll(async () => {
   stores = await createStores('one');
-  partner = await createPartner(stores.environment);
+  [partner, operator] = await Promise.all([createPartner(stores.environment), operatorHeaders(stores)]);
   api = await startApi(stores.environment, 'problems');
 });
 afterAll(async () => {
@@ -33,7 +35,8 @@ afterAll(async () => {
 });
 
 const send = async (url: string, init: RequestInit = {}): Promise<Answer> => {
-  const headers = { authorization: `Bearer ${partner.apiKey}`, ...Object.fromEntries(new Headers(init.headers)) };
+  const credentials = url.startsWith('/v1/operator/') ? operator : { authorization: `Bearer ${partner.apiKey}` };
+  const headers = { ...credentials, ...Object.fromEntries(new Headers(init.headers)) };
   return readAnswer(await fetch(api.url + url, { ...init, headers }));
 };
 
@@ -59,10 +62,10 @@ describe('a request for an unknown operation', () => {
     ['GET', '/v1', 'not_found'],
     ['POST', '/', 'method_not_allowed'],
     ['GET', '/v3/marketplace/import', 'not_found'],
-    ['POST', `${imports}/1/retry`, 'not_found'],
+    ['POST', `${imports}/1/restart`, 'not_found'],
     ['GET', `${imports}/`, 'unauthenticated'],
     ['POST', `${imports}/`, 'method_not_allowed'],
-    ['GET', `${imports}/${'1'.repeat(200)}`, 'not_found'],
+    ['GET', `${imports}/${'1'.repeat(5_000)}`, 'not_found'],
     ['GET', `${imports}/%zz`, 'invalid_request'],
     ['GET', '/docs/../../etc/passwd', 'not_found'],
     ['GET', '/docs/package.json', 'not_found'],

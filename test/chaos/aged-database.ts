@@ -185,6 +185,7 @@ const retentionStore: RetentionStore = {
   removeJobs: (ids) => measured(() => store.removeJobs(ids)),
   removeAuditEntries: (days, limit) => measured(() => store.removeAuditEntries(days, limit)),
   removePurgedGenerations: (days, limit) => measured(() => store.removePurgedGenerations(days, limit)),
+  removeExpiredSessions: (limit) => measured(() => store.removeExpiredSessions(limit)),
 };
 const days = historyDays - monthDays;
 const retention = { ...defaultRetention, jobDays: days, auditLogDays: days };

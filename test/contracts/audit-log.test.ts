@@ -157,7 +157,7 @@ describe('the audit log', () => {
 
   it('records denied calls and lists them in pages, newest first', async () => {
     const { id } = await newPartner();
-    const call = { at: new Date('2026-11-16T06:00:00Z'), operation: 'getAudience', calls: 1 };
+    const call = { at: new Date('2026-11-16T06:00:00Z'), operation: 'getAudience', sessionId: null, calls: 1 };
     await audit.addDenied([]);
     await audit.addDenied([
       { ...call, partnerId: id, keyId: 7, code: 'scope_missing', requestId: 'r-1', address: '203.0.113.7' },

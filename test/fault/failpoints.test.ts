@@ -72,6 +72,8 @@ const notInWorker = [
   'warehouse.publishDevicesOfRows',
   'importLogs.submitImport',
   'importLogs.submitDelete',
+  'importLogs.cancel',
+  'importLogs.findSubmitted',
   'audiences.create',
   'audiences.append',
   'audiences.clear',

@@ -1,6 +1,11 @@
 import * as fc from 'fast-check';
 
-export type Secrets = { readonly apiKey: string; readonly userToken: string };
+export type Secrets = {
+  readonly apiKey: string;
+  readonly userToken: string;
+  /** The cookie of an operator. */
+  readonly cookie: string;
+};
 
 const contentTypes = [
   'application/json; charset=utf-8',

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { DescribedOperation, OpenApi } from '../support/openapi/document.ts';
+import { type DescribedOperation, type OpenApi, isForOperators } from '../support/openapi/document.ts';
 import { arbitraryBody } from './arbitrary-body.ts';
 import { arbitraryHeaders, type Secrets } from './arbitrary-headers.ts';
 import type { FuzzedRequest } from './fuzzed-request.ts';
@@ -94,12 +94,14 @@ export function arbitraryRequest(
   secrets: Secrets,
 ): fc.Arbitrary<FuzzedRequest> {
   const headers = arbitraryHeaders(secrets);
+  // An API key takes precedence over a cookie.
+  const headersOfOperators = headers.map(({ authorization: _key, ...rest }) => ({ cookie: secrets.cookie, ...rest }));
   return fc.oneof(
     ...operations.map((operation) =>
       fc.record({
         method: fc.oneof({ weight: 15, arbitrary: fc.constant(operation.method) }, fc.constantFrom(...methods)),
         path: arbitraryPath(operation),
-        headers,
+        headers: isForOperators(operation) ? headersOfOperators : headers,
         body: arbitraryBody(document, operation),
       }),
     ),

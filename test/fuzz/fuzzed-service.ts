@@ -7,12 +7,14 @@ import { makeExampleWorld } from '../support/openapi/example-world.ts';
 import { stopProcess } from '../support/running-service.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { startAudiences } from '../support/start-audiences.ts';
+import { operatorHeaders } from '../support/operator-session.ts';
 import { wireUp } from '../support/wired.ts';
+import type { Secrets } from './arbitrary-headers.ts';
 
 export type FuzzedService = {
   readonly url: string;
   readonly pid: number;
-  readonly secrets: { readonly apiKey: string; readonly userToken: string };
+  readonly secrets: Secrets;
   readonly isRunning: () => boolean;
   readonly stop: () => Promise<void>;
 };
@@ -32,6 +34,7 @@ export async function startFuzzedService(): Promise<FuzzedService> {
   const { service, api, audiences, partner, stores, stop, ...rest } = await startAudiences('fuzz', settings);
   await makeExampleWorld({ service, api, partner, stores, stop, ...rest });
   const { userToken } = await partner.createCustomer('Acme');
+  const { cookie } = await operatorHeaders(stores);
   for (const operation of operationsOf(parseOpenApi(readOpenApiText())).filter(({ method }) => method === 'POST')) {
     for (const { url, ...init } of exampleRequests(operation)) await api.request(url, init);
   }
@@ -52,7 +55,7 @@ export async function startFuzzedService(): Promise<FuzzedService> {
   return {
     url: service.url,
     pid,
-    secrets: { apiKey: partner.apiKey, userToken },
+    secrets: { apiKey: partner.apiKey, userToken, cookie },
     isRunning: () => service.api.exitCode === null && service.api.signalCode === null,
     stop: async () => {
       await reports.stop();

@@ -33,6 +33,7 @@ const everything = {
  */
 const notAmongSettings = [
   'INLET_SHUTDOWN_GRACE_SECONDS',
+  'INLET_CONSOLE_API_KEY_SIGN_IN',
   'INLET_API_HOST',
   'INLET_API_PORT',
   'INLET_METRICS_HOST',

@@ -22,6 +22,8 @@ async function submit(changes: Partial<NewImport>): Promise<string> {
   const importLogs: ImportLogStore = {
     submitImport,
     submitDelete: unused,
+    cancel: unused,
+    findSubmitted: unused,
     find: unused,
     marksOf: unused,
     listNewest: unused,

@@ -61,7 +61,9 @@ describe('the image', () => {
     // The import test covers the transitive dependencies of these packages.
     for (const name of named) expect(existsSync(join(mounted.folder, 'inlet/node_modules', name)), name).toBe(true);
     const folders = filesIn('inlet/packages/*').map((path) => path.replace('inlet/packages/', '@inlet/'));
-    expect(folders.toSorted()).toEqual(ours.toSorted());
+    expect(folders.toSorted()).toEqual([...ours, '@inlet/console'].toSorted());
+    expect(filesIn('inlet/packages/console/dist/index.html')).toHaveLength(1);
+    expect(filesIn('inlet/packages/console/*')).toEqual(['inlet/packages/console/dist']);
   });
 
   it('contains no tests or development files', () => {

@@ -21,6 +21,7 @@ const request = {
   mode: importMode.merge,
   credentials: null,
 };
+const dayAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
 const files = [{ key: 'k', path: 'k', etag: 'e', size: 1, gzip: true }];
 
 describe('in a database with the records of many jobs', () => {
@@ -51,6 +52,19 @@ describe('in a database with the records of many jobs', () => {
   const operations: Readonly<Record<string, () => Promise<unknown>>> = {
     'listing imports': () => deps.importLogs.listNewest(busiestPartner, 100),
     'listing older imports': () => deps.importLogs.listNewest(busiestPartner, 100, importLogId - 1_000),
+    'listing failed imports': () => deps.importLogs.listNewest(busiestPartner, 100, undefined, { statuses: [3] }),
+    'listing deletes of a day': () =>
+      deps.importLogs.listNewest(busiestPartner, 100, undefined, {
+        logType: 1,
+        createdFrom: dayAgo(100),
+        createdTo: dayAgo(99),
+      }),
+    'listing imports of a path': () =>
+      deps.importLogs.listNewest(busiestPartner, 100, undefined, { pathPrefix: 'daily/19' }),
+    'listing failed imports of a path': () =>
+      deps.importLogs.listNewest(busiestPartner, 100, undefined, { pathPrefix: 'daily/19', statuses: [3] }),
+    'listing failed audiences': () =>
+      deps.audiences.list(scope, { beforeId: Number.MAX_SAFE_INTEGER, limit: 1_000, filter: { statuses: [3] } }),
     'getting an import': () => deps.importLogs.find(busiestPartner, importLogId),
     'listing the files of an import': () =>
       deps.importLogs.listFiles(busiestPartner, importLogId, { afterId: 0, limit: 100, onlyWithErrors: false }),

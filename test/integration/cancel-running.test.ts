@@ -72,7 +72,12 @@ describe('inlet jobs cancel during a load', () => {
     process.stdout.write(`cancel: stopped after ${((performance.now() - start) / 1000).toFixed(2)} s\n`);
   };
   const jobOfAudience = async (): Promise<number> => {
-    const [job] = await deps.operations.listJobs({ partner: partner.name, statuses: [0, 1, 2, 3], limit: 1 });
+    const [job] = await deps.operations.listJobs({
+      partner: partner.name,
+      statuses: [0, 1, 2, 3],
+      beforeId: Number.MAX_SAFE_INTEGER,
+      limit: 1,
+    });
     return job?.id ?? 0;
   };
 

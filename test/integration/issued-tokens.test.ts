@@ -10,7 +10,8 @@ import { createCustomer, createUserToken } from '../../src/usecases/admin/manage
 import { campaignSeed, runsOf } from '../support/campaign.ts';
 import { configFor } from '../support/environment.ts';
 import { mutatedTokens } from '../support/mutated-tokens.ts';
-import { type TestIssuer, audience, claims, newSigningKey, signToken, startIssuer } from '../support/oidc-issuer.ts';
+import { newSigningKey } from '../../dev/signing-key.ts';
+import { type TestIssuer, audience, claims, signToken, startIssuer } from '../support/oidc-issuer.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';

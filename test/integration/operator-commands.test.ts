@@ -84,6 +84,7 @@ describe('the operator commands', () => {
       'Tables',
       'Load IDs',
       'Shared bucket',
+      'Uploads',
     ]);
     // Only the cause is reported, because remedies for its consequences would be misleading.
     const { text: printed } = await inlet(['doctor'], down);

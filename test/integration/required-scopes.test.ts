@@ -59,7 +59,7 @@ describe('required scopes', () => {
         ...deps,
         instrumentRequests: (built) => {
           built.addHook('onRequest', async (request) => {
-            stated.push(`${request.method} ${request.routeOptions.url} ${request.routeOptions.config.scope}`);
+            stated.push(`${request.method} ${request.routeOptions.url} ${String(request.routeOptions.config.scope)}`);
           });
         },
       },

@@ -59,7 +59,12 @@ describe('inlet jobs retry', () => {
     return err;
   };
   const newestJob = async (): Promise<number> => {
-    const [job] = await deps.operations.listJobs({ partner: partner.name, statuses: [0, 1, 2, 3], limit: 1 });
+    const [job] = await deps.operations.listJobs({
+      partner: partner.name,
+      statuses: [0, 1, 2, 3],
+      beforeId: Number.MAX_SAFE_INTEGER,
+      limit: 1,
+    });
     return job?.id ?? 0;
   };
 

@@ -28,7 +28,7 @@ describe('a statement of one partner, replayed for another', () => {
   let stores: TestStores;
   let tenants: TwoTenants;
   let statements: Sent[];
-  const statuses: number[] = [];
+  const answers: { readonly operation: string; readonly status: number }[] = [];
   const closing: (() => Promise<void>)[] = [];
 
   async function connect(role: string, partnerId: number | null): Promise<Client> {
@@ -73,18 +73,19 @@ describe('a statement of one partner, replayed for another', () => {
     if (!customer) throw new Error('a customer is needed');
     const authorization = `Bearer ${owner.apiKey}`;
     const sent = await watch.during(async () => {
-      for (const call of callsAt(owner)) statuses.push((await ask(api.url, call, { authorization })).status);
+      for (const call of callsAt(owner))
+        answers.push({ operation: call.operation, status: (await ask(api.url, call, { authorization })).status });
       const headers = { authorization, 'x-user-token': customer.userToken };
       for (const call of callsAt({ ...owner, ...customer })) await ask(api.url, call, headers);
       // The first round has cleared the audience, so its files cannot be dismissed anymore.
       const again = callsAt(owner).filter((call) => isWrite(call) && call.operation !== 'dismissFile');
       for (const [place, call] of again.entries()) {
         const repeatable = { authorization, 'idempotency-key': `key-${place}` };
-        statuses.push((await ask(api.url, call, repeatable)).status);
+        answers.push({ operation: call.operation, status: (await ask(api.url, call, repeatable)).status });
       }
       const issued = { authorization, 'x-user-token': await issuer.token(owner.name, customer.name) };
       for (const call of callsAt(owner).filter(({ operation }) => operation === 'listAudiences')) {
-        statuses.push((await ask(api.url, call, issued)).status);
+        answers.push({ operation: call.operation, status: (await ask(api.url, call, issued)).status });
       }
     });
     watch.stop();
@@ -103,8 +104,8 @@ describe('a statement of one partner, replayed for another', () => {
   const variantsOf = ({ text }: Sent): string[] => [text, ...tenantFiltersOf(text).map(withoutFilter)];
 
   it('every statement succeeds for the first partner', () => {
-    expect(statuses.length).toBeGreaterThan(15);
-    expect(statuses.filter((status) => status >= 300)).toEqual([]);
+    expect(answers.length).toBeGreaterThan(15);
+    expect(answers.filter(({ status }) => status >= 300)).toEqual([]);
   });
 
   it('a replayed statement reads and writes no row of the first partner', async () => {

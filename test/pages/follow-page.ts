@@ -10,6 +10,7 @@ export const followedPages = {
     'docs/partners/file-formats.md',
     'docs/partners/follow-an-import.md',
     'docs/partners/audiences.md',
+    'docs/partners/uploads.md',
     'docs/partners/limits.md',
     'docs/partners/command-line.md',
   ],

@@ -19,16 +19,20 @@ const audiencesPerPartner = 20;
 /**
  * Fills a database with the records of finished jobs. A few partners have most of the jobs. Most jobs have one file,
  * and a few have hundreds. Every third audience has one generation, and the others are cleared after every tenth job.
- * Triggers and foreign keys are disabled during the inserts, and secondary indexes are built afterward.
  */
-export async function fillWithHistory(stores: TestStores, history: History): Promise<void> {
+export function fillWithHistory(stores: TestStores, history: History): Promise<void> {
+  return runInBulk(stores, statementsFor(history));
+}
+
+/** Runs statements that insert jobs and files, without triggers, foreign keys, and secondary indexes. */
+export async function runInBulk(stores: TestStores, statements: readonly string[]): Promise<void> {
   await withDatabase(stores, async (client) => {
     await client.query(
       `SET session_replication_role = replica; SET statement_timeout = 0; SET maintenance_work_mem = '512MB'`,
     );
     await client.query('SELECT setseed(0.5)');
     const indexes = await dropIndexes(client);
-    for (const statement of statementsFor(history)) await client.query(statement);
+    for (const statement of statements) await client.query(statement);
     for (const index of indexes) await client.query(index);
     await client.query('ANALYZE');
   });

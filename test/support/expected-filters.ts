@@ -26,6 +26,7 @@ const byCommands = 'the command line only';
 const byWorkers = 'workers only';
 const byBoth = 'workers and the command line only';
 const ofFoundAudience = 'follows a statement that has found the audience for the caller';
+const ofFilteredIds = 'selects only IDs, and the records with these IDs are selected with a filter of their own';
 const ofPartnerRow = 'belongs to the row of the partner, which the policy of its table filters';
 
 /** For each filter, the API statement that contains it, or the code that uses it if no partner call reaches it. */
@@ -37,6 +38,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /\(audience\.partner_id = \$\d+ AND audience\.customer_id /,
     /FROM audience, LATERAL [\s\S]* AND \(audience\.partner_id = \$/,
   ],
+  'audience-filter.ts': [ofFilteredIds, ofFilteredIds],
   'audience-store.ts': [
     /^select "generation" from "audience" where .* and \(audience\.partner_id = \$/,
     /^update "job" .* where "partner_id" = \$/,
@@ -44,6 +46,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   ],
   'audit-log.ts': [byCommands],
   'composition-store.ts': [/where "warehouse_segment_id" = \$\d+ and \(audience\.partner_id = \$/, ofFoundAudience],
+  'console-sessions.ts': [ofFoundAudience],
   'credentials.ts': [byWorkers],
   'customer-store.ts': [
     /from "customer" where "partner_id" = \$\d+ and "name" = \$/,
@@ -57,7 +60,13 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /from "accepted_request" where "partner_id" = \$/,
     /^insert into "accepted_request" .* FROM partner_usage WHERE partner_id = \$/s,
   ],
-  'import-log-store.ts': [/ahead\.partner_id = job\.partner_id/, /where "log"\."partner_id" = \$/],
+  'import-filter.ts': Array.from({ length: 5 }, () => ofFilteredIds),
+  'import-log-store.ts': [
+    /where "log"\."partner_id" = \$.* and "log"\."log_type"/,
+    /ahead\.partner_id = job\.partner_id/,
+    /where "log"\."partner_id" = \$/,
+  ],
+  'lane/cancel-job.ts': [/from "job" where "id" = \$.* and "partner_id" = \$.* for update/],
   'lane/lane-store.ts': [
     /^select "prefix" from "partner" where "id" = \$/,
     byWorkers,
@@ -70,7 +79,9 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   ],
   'loaded-files.ts': [/from "job_file" as "file" where "file"\."partner_id" = \$/],
   'operations/operations.ts': [byCommands],
+  'operations/select-jobs.ts': [byCommands],
   'operations/select-lanes.ts': [byCommands],
+  'operations/select-partners.ts': Array.from({ length: 3 }, () => byCommands),
   'overlap-store.ts': [/from "audience" where "id" in \(.* and \(audience\.partner_id = \$/, ofFoundAudience],
   'report-budget.ts': [/FROM report_draw\s+WHERE partner_id = \$/],
   'repair.ts': Array.from({ length: 7 }, () => byCommands),

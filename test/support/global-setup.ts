@@ -1,8 +1,10 @@
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { migratePostgres, underMigrationLock } from '../../src/adapters/postgres/db/migrate.ts';
+import { ensureUploadRules } from '../../src/adapters/s3/bucket-settings.ts';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { readAddresses, type StackAddresses } from '../../stack/addresses.ts';
+import { consoleOrigin } from '../../stack/service-environment.ts';
 import { createEngineTemplate } from './engine-template.ts';
 import { testBucket } from './environment.ts';
 import { forgetSecrets, rememberSecrets } from './known-secrets.ts';
@@ -56,5 +58,6 @@ async function createTestBucket(s3: StackAddresses['s3']): Promise<void> {
     secretAccessKey: new Secret(s3.providerSecretAccessKey),
   });
   await client.send(new CreateBucketCommand({ Bucket: testBucket }));
+  await ensureUploadRules(client, testBucket, consoleOrigin);
   client.destroy();
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { decodeJwt, decodeProtectedHeader, importJWK, SignJWT } from 'jose';
-import type { SigningKey } from './oidc-issuer.ts';
+import type { SigningKey } from '../../dev/signing-key.ts';
 
 /** Variants of a valid token, each generated when it is sent. */
 export function mutatedTokens(token: string, foreign: SigningKey): fc.Arbitrary<() => Promise<string>> {

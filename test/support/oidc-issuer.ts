@@ -1,12 +1,11 @@
 import { createServer, type RequestListener } from 'node:http';
-import { exportJWK, generateKeyPair, importJWK, SignJWT, type JWK } from 'jose';
+import { importJWK, SignJWT } from 'jose';
 import OpenIdProvider from 'oidc-provider';
 import { z } from 'zod';
+import { type SigningKey, newSigningKey } from '../../dev/signing-key.ts';
 import { rememberSecrets } from './known-secrets.ts';
 
 // A real OpenID provider on loopback. Tests change its keys and make it unavailable, slow, or faulty.
-
-export type SigningKey = JWK & { readonly kid: string; readonly alg: string };
 
 export type TestIssuer = {
   readonly issuer: string;
@@ -29,14 +28,6 @@ export const audience = 'https://inlet.test';
 export const claims = { partner: 'inlet_partner', customer: 'https://inlet.test/customer' };
 const secondsOfToken = 600;
 const client = { client_id: 'test', client_secret: 'the-secret-of-the-test-client' };
-
-let serial = 0;
-
-export async function newSigningKey(alg = 'ES256'): Promise<SigningKey> {
-  serial += 1;
-  const { privateKey } = await generateKeyPair(alg, { extractable: true });
-  return { ...(await exportJWK(privateKey)), kid: `key-${serial}`, alg, use: 'sig' };
-}
 
 type Fields = Readonly<Record<string, unknown>>;
 

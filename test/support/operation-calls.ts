@@ -3,6 +3,7 @@ import { audienceRoutes, partnerRoutes } from '../../src/adapters/http/routes.ts
 /** The existing resources that calls refer to. They can belong to another partner. */
 export type Target = {
   readonly importLogId: number;
+  readonly failedImportLogId: number;
   readonly attributeId: number;
   readonly audienceId: number;
   /** An audience without devices that has the same owner. */
@@ -34,6 +35,8 @@ function bodiesOf({ attributeId, audienceId, otherAudienceId }: Target): Readonl
       { key_type: 0, keys: [String(attributeId)] },
       { key_type: 1, keys: ['secret-key'] },
     ],
+    cancelImport: [{}],
+    retryImport: [{}],
     createAudience: [{ name: 'any', file_path: 'any.csv' }],
     appendFiles: [{ file_path: 'any.csv' }],
     getOverlap: [{ audience_ids: [audienceId, otherAudienceId] }],
@@ -42,7 +45,8 @@ function bodiesOf({ attributeId, audienceId, otherAudienceId }: Target): Readonl
 
 /**
  * Returns one call to each operation, all aimed at the target's records. Read operations come first. Streams are
- * excluded, because they never end and use the same statement as GET to read the record.
+ * excluded, because they never end and use the same statement as GET to read the record. So are uploads, because
+ * nothing about them is stored in PostgreSQL.
  */
 export function callsAt(target: Target): Call[] {
   const ids: Readonly<Record<string, number>> = {
@@ -52,10 +56,12 @@ export function callsAt(target: Target): Call[] {
     file_id: target.fileId,
   };
   const bodies = bodiesOf(target);
-  const ending = [...partnerRoutes, ...audienceRoutes].filter(({ response }) => response.events === undefined);
+  const ending = [...partnerRoutes, ...audienceRoutes].filter(
+    ({ response, tag }) => response.events === undefined && tag !== 'uploads',
+  );
   const calls = ending.flatMap(({ id: operation, method, path }) => {
     const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => {
-      const id = ids[name];
+      const id = operation === 'retryImport' ? target.failedImportLogId : ids[name];
       if (id === undefined) throw new Error(`no ${name} for ${operation}`);
       return String(id);
     });

@@ -25,6 +25,7 @@ export const keyOfOwner = 'secret-request';
 
 type Owner = BarePartner & {
   readonly importLogId: number;
+  readonly failedImportLogId: number;
   readonly attributeId: number;
   readonly audienceId: number;
   readonly otherAudienceId: number;
@@ -138,6 +139,7 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
         matchedDevices: 0,
         warehouseDevices: 0,
         top: { devices: [], index: [], lowest_index: [] },
+        totals: { entries: 0, small: 0, hidden: 0 },
       };
       await client.query(
         `INSERT INTO composition (audience_id, split, generation, last_load_id, report, published, published_with)
@@ -178,8 +180,14 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       eventOfOwner,
     ]);
     await client.query(`INSERT INTO overlap (partner_id, key, published) VALUES ($1, 'secret', '{}')`, [partner.id]);
+    await client.query(
+      `INSERT INTO console_link (token_hash, partner_id, api_key_id, segment_id, audience_id, expires_at)
+       SELECT 'secret', $1, min(id), $2, $2, now() + interval '1 hour' FROM api_key WHERE partner_id = $1`,
+      [partner.id, firstIdOfOwner],
+    );
     const importLogId = await importJob(1);
     await file(importLogId, null);
+    const failedImportLogId = await importJob(3);
     for (let open = 1; open < openJobsOfOwner; open += 1) await importJob(0);
     const customers: Customer[] = [];
     for (const name of ['secret-one', 'secret-two']) {
@@ -201,7 +209,7 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       );
       customers.push({ name, userToken: token.key.reveal(), ...(await audience(customerId)) });
     }
-    const owner = { ...partner, importLogId, attributeId, ...(await audience(null)), customers };
+    const owner = { ...partner, importLogId, failedImportLogId, attributeId, ...(await audience(null)), customers };
     return { owner, intruder };
   });
 }

@@ -23,6 +23,7 @@ export async function wireAll(config: Config, role: { rows?: 'of the caller' } =
     ...api,
     close: async (): Promise<void> => {
       await api.closeRecords();
+      await api.closeOperator();
       await connections.close();
       await connected.closeEngine();
     },

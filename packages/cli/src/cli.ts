@@ -6,6 +6,7 @@ import { addCompletionCommand } from './commands/completion.ts';
 import { addErrorsCommand } from './commands/errors.ts';
 import { addEventsCommand } from './commands/events.ts';
 import { addImportCommand } from './commands/import.ts';
+import { addChangeImportCommands } from './commands/change-import.ts';
 import { addImportsCommand } from './commands/imports.ts';
 import { addLimitsCommand } from './commands/limits.ts';
 import { addLoginCommand } from './commands/login.ts';
@@ -41,6 +42,7 @@ export function createProgram(addMore?: (program: Command) => void): Command {
   addUploadCommand(program);
   addImportCommand(program);
   addImportsCommand(program);
+  addChangeImportCommands(program);
   addErrorsCommand(program);
   addAudienceCommand(program);
   addEventsCommand(program);

@@ -68,7 +68,7 @@ export class RowValidator {
   /** Keys are validated one by one. An event is validated as a whole. */
   readonly #separator: number;
   readonly #knownParts = new ByteSet();
-  #open: Buffer[] = [];
+  #open: Uint8Array[] = [];
   #kept = 0;
 
   constructor(context: LineContext, maxLineBytes: number, onReject: OnReject) {
@@ -83,7 +83,7 @@ export class RowValidator {
     this.#separator = this.#hasEvents ? newline : separator;
   }
 
-  push(chunk: Buffer): void {
+  push(chunk: Uint8Array): void {
     let start = 0;
     if (this.openLineBytes > 0) {
       const end = chunk.indexOf(newline);
@@ -119,7 +119,7 @@ export class RowValidator {
    * Calls `take` for each part of the line at `start` and returns the position of the newline. Returns -1 if the line
    * has quotes, an invalid ID, or the wrong number of columns, or if `take` rejects a part.
    */
-  #walk(chunk: Buffer, start: number, take: Take): number {
+  #walk(chunk: Uint8Array, start: number, take: Take): number {
     if (!startsWithId(chunk, start) || chunk[start + idBytes] !== this.#delimiter) return -1;
     let part = start + idBytes;
     let hash = emptyHash;
@@ -163,7 +163,7 @@ export class RowValidator {
   };
 
   /** Validates a line that includes its newline. */
-  #validate(line: Buffer): void {
+  #validate(line: Uint8Array): void {
     this.row += 1;
     const raw = line.subarray(0, -1);
     const status = validateRow(raw, this.row, this.#context);
@@ -177,15 +177,22 @@ export class RowValidator {
    * Keeps only as much of an overlong line as is needed to reject it. Copies the bytes, because the chunk's memory may
    * be reused.
    */
-  #keep(piece: Buffer): void {
+  #keep(piece: Uint8Array): void {
     this.openLineBytes += piece.length;
     const wanted = piece.subarray(0, this.#maxLineBytes + marksBytes - this.#kept);
-    if (wanted.length > 0) this.#open.push(Buffer.from(wanted));
+    if (wanted.length > 0) this.#open.push(new Uint8Array(wanted));
     this.#kept += wanted.length;
   }
 
   #endLine(): void {
-    this.#validate(Buffer.concat([...this.#open, Buffer.of(newline)]));
+    const line = new Uint8Array(this.#kept + 1);
+    let length = 0;
+    for (const piece of this.#open) {
+      line.set(piece, length);
+      length += piece.length;
+    }
+    line[length] = newline;
+    this.#validate(line);
     this.#open = [];
     this.#kept = 0;
     this.openLineBytes = 0;

@@ -22,8 +22,8 @@ export type Call = {
   readonly path: string;
   readonly query?: Readonly<Record<string, QueryValue>> | undefined;
   readonly body?: unknown;
-  /** Required credentials. The health check needs none. */
-  readonly auth: 'none' | 'key' | 'key and user token';
+  /** Required credentials. The health check needs none. Operations for operators need a session, which is a cookie. */
+  readonly auth: 'none' | 'key' | 'key and user token' | 'operator';
   /** Statuses other than 2xx that count as success. */
   readonly acceptedStatuses?: readonly number[];
   readonly headers?: Readonly<Record<string, string>>;

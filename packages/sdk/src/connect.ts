@@ -1,7 +1,7 @@
 import { isRetryable, readResponse } from './read-response.ts';
 import type { Api, CallApi } from './call.ts';
 import { followEvents } from './follow-events.ts';
-import { type Connection, makeRequest } from './make-request.ts';
+import { type Connection, makeRequest, withoutCredentials } from './make-request.ts';
 import { type HttpResponse, sendWithRetries } from './send.ts';
 
 /** Sends calls with authentication, idempotency keys for writes, and retries. */
@@ -23,6 +23,6 @@ function caller(connection: Connection): CallApi {
       retry: connection.retry,
     });
     if (sent.ok) return readResponse(sent.response, sent.attempts, call.acceptedStatuses);
-    return { ok: false, problem: { ...sent.problem, detail: connection.apiKey.hideIn(sent.problem.detail) } };
+    return { ok: false, problem: { ...sent.problem, detail: withoutCredentials(connection, sent.problem.detail) } };
   };
 }

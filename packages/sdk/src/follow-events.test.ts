@@ -15,8 +15,7 @@ type Numbered = { readonly n: number };
 async function follow(options: CallOptions = {}): Promise<Result<ServerEvent<Numbered>>[]> {
   const { follow: followApi } = connect({
     url: server.url,
-    apiKey: new Secret('key', 'apiKey'),
-    userToken: null,
+    credentials: { apiKey: new Secret('key', 'apiKey'), userToken: null },
     timeoutMs: 5_000,
     retry: { ...defaultRetry, attempts: 3, firstDelayMs: 1 },
   });

@@ -1,6 +1,6 @@
 import { isRetryable, readResponse } from './read-response.ts';
 import type { Call, ServerEvent } from './call.ts';
-import { type Connection, makeRequest } from './make-request.ts';
+import { type Connection, makeRequest, withoutCredentials } from './make-request.ts';
 import { type Result, fail, succeed } from './result.ts';
 import { delayAfter, describe, readRetryAfter, abortedBy, rest } from './send.ts';
 
@@ -98,7 +98,7 @@ export async function* followEvents<T>(
       }
     } catch (error) {
       if (signal?.aborted) return yield abortedBy(signal, seen.attempts);
-      const detail = connection.apiKey.hideIn(describe(error));
+      const detail = withoutCredentials(connection, describe(error));
       problem = silence.signal.aborted
         ? fail('timed_out', `The stream sent no data for ${silenceMs} ms.`, seen.attempts)
         : fail('network_failed', detail, seen.attempts);

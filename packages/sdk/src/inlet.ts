@@ -59,8 +59,10 @@ export class Inlet extends Operations {
     const { storage, allowHttp = false } = settings;
     const api = connect({
       url: readAddress(settings.url, { name: 'url', sent: 'the key', allowHttp }),
-      apiKey: new Secret(settings.apiKey, 'apiKey'),
-      userToken: settings.userToken === undefined ? null : new Secret(settings.userToken, 'userToken'),
+      credentials: {
+        apiKey: new Secret(settings.apiKey, 'apiKey'),
+        userToken: settings.userToken === undefined ? null : new Secret(settings.userToken, 'userToken'),
+      },
       timeoutMs: settings.timeoutMs ?? 30_000,
       retry: { ...defaultRetry, ...settings.retry },
     });

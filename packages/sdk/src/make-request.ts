@@ -1,13 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import type { Call, QueryValue } from './call.ts';
 import { type Result, fail, succeed } from './result.ts';
 import type { HttpRequest, RetrySettings } from './send.ts';
 import { Secret } from './settings.ts';
 
+/** How a client proves who it is: with a key, or in the browser with the cookie of a console session. */
+type Credentials =
+  | { readonly apiKey: Secret; readonly userToken: Secret | null }
+  /** Sent with every request that changes something. The browser adds the cookie. */
+  | { readonly csrfToken: () => string };
+
 export type Connection = {
   readonly url: string;
-  readonly apiKey: Secret;
-  readonly userToken: Secret | null;
+  readonly credentials: Credentials;
   readonly timeoutMs: number;
   readonly retry: RetrySettings;
 };
@@ -22,16 +26,14 @@ export function makeRequest(connection: Connection, call: Call): Result<HttpRequ
 }
 
 function requestOf(connection: Connection, call: Call): HttpRequest {
-  const { method, path, query, body, auth, options } = call;
+  const { method, path, query, body, options } = call;
   requireTime(options?.timeoutMs ?? connection.timeoutMs);
-  const token = options?.userToken === undefined ? connection.userToken : new Secret(options.userToken, 'userToken');
   return {
     method,
     url: connection.url + path + queryOf(query),
     headers: {
       accept: 'application/json, application/problem+json',
-      ...(auth === 'none' ? {} : { authorization: `Bearer ${connection.apiKey.reveal()}` }),
-      ...(auth === 'key and user token' && token ? { 'x-user-token': token.reveal() } : {}),
+      ...credentialHeaders(connection.credentials, call),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(method === 'GET' ? {} : { 'idempotency-key': idempotencyKeyOf(options?.idempotencyKey) }),
       ...call.headers,
@@ -40,8 +42,27 @@ function requestOf(connection: Connection, call: Call): HttpRequest {
   };
 }
 
+function credentialHeaders(
+  credentials: Credentials,
+  { method, auth, options }: Call,
+): Readonly<Record<string, string>> {
+  if ('csrfToken' in credentials) return method === 'GET' ? {} : { 'x-csrf-token': credentials.csrfToken() };
+  if (auth === 'none' || auth === 'operator') return {};
+  const { apiKey, userToken } = credentials;
+  const token = options?.userToken === undefined ? userToken : new Secret(options.userToken, 'userToken');
+  return {
+    authorization: `Bearer ${apiKey.reveal()}`,
+    ...(auth === 'key and user token' && token ? { 'x-user-token': token.reveal() } : {}),
+  };
+}
+
+/** Removes the API key from a text, such as the message of a network error. */
+export function withoutCredentials({ credentials }: Connection, text: string): string {
+  return 'apiKey' in credentials ? credentials.apiKey.hideIn(text) : text;
+}
+
 function idempotencyKeyOf(given: string | undefined): string {
-  if (given === undefined) return randomUUID();
+  if (given === undefined) return crypto.randomUUID();
   if (!/^[\x21-\x7e]{1,255}$/.test(given)) {
     throw new TypeError('idempotencyKey must be 1 to 255 printable ASCII characters without spaces');
   }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { type LocalProblem, type Success, fail, succeed } from './result.ts';
 
 export type HttpRequest = {
@@ -43,9 +42,9 @@ const pieceBytes = 262_144;
  * Node aborts a request that makes no progress for five minutes, and a body in one buffer makes no progress until it is
  * completely sent. Sending the body in pieces lets a slow connection use the full `timeoutMs`.
  */
-function contentOf({ headers, body }: HttpRequest): Pick<RequestInit, 'headers' | 'body' | 'duplex'> {
+function contentOf({ headers, body }: HttpRequest): Pick<RequestInit, 'headers' | 'body'> & { duplex?: 'half' } {
   if (body === undefined) return { headers };
-  const isLarge = body instanceof Uint8Array && body.byteLength > pieceBytes && process.versions['bun'] === undefined;
+  const isLarge = body instanceof Uint8Array && body.byteLength > pieceBytes && !('Bun' in globalThis);
   if (!isLarge) return { headers, body };
   // The storage rejects a body of unknown length.
   const withLength = { ...headers, 'content-length': String(body.byteLength) };
@@ -123,13 +122,18 @@ export function readRetryAfter(header: string | null, now: number = Date.now()):
 }
 
 /** Returns false if the signal aborted the wait. */
-export async function rest(milliseconds: number, signal: AbortSignal | undefined): Promise<boolean> {
-  try {
-    await pause(milliseconds, undefined, signal ? { signal } : {});
-    return true;
-  } catch {
-    return false;
-  }
+export function rest(milliseconds: number, signal: AbortSignal | undefined): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (isComplete: boolean): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+      resolve(isComplete);
+    };
+    const abort = (): void => end(false);
+    const timer = setTimeout(() => end(true), milliseconds);
+    if (signal?.aborted) abort();
+    else signal?.addEventListener('abort', abort);
+  });
 }
 
 export type Sent =

@@ -357,8 +357,10 @@ export async function selectRows<Row>(
   shard: Server,
   query: string,
   query_params: Record<string, unknown> = {},
+  abort_signal?: AbortSignal,
 ): Promise<Row[]> {
-  return (await shard.query({ query, query_params, format: 'JSONEachRow' })).json<Row>();
+  const signal = abort_signal ? { abort_signal } : {};
+  return (await shard.query({ query, query_params, format: 'JSONEachRow', ...signal })).json<Row>();
 }
 
 /** Returns the rows of all shards. `tables` are the replicated tables that the query reads. */

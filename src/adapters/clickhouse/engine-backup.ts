@@ -33,11 +33,12 @@ export function clickhouseBackup(engine: Engine, database: string, disk: string)
       });
     },
     save: async (name) => {
-      await Promise.all(
+      const sizes = await Promise.all(
         replicas.map((server, index) =>
           runToCompletion(server, `BACKUP DATABASE ${held} TO ${locationOf(disk, name, index)}`),
         ),
       );
+      return sizes.reduce((sum, bytes) => sum + bytes, 0);
     },
     release: async () => {
       await onEveryServer(engine, (server) => server.command({ query: `DROP DATABASE IF EXISTS ${held} SYNC` }));
@@ -119,20 +120,20 @@ const pollEveryMs = 200;
 
 /**
  * Runs the statement in the background on the server, because it may take hours and no connection should stay open that
- * long.
+ * long. Returns the number of bytes in the backup.
  */
-async function runToCompletion(shard: Server, statement: string): Promise<void> {
+async function runToCompletion(shard: Server, statement: string): Promise<number> {
   const started = await shard.query({ query: `${statement} ASYNC`, format: 'JSONEachRow' });
   const [operation] = await started.json<{ id: string }>();
   if (!operation) throw new Error(`ClickHouse did not start: ${statement}`);
   for (;;) {
     const result = await shard.query({
-      query: 'SELECT status, error FROM system.backups WHERE id = {id: String}',
+      query: 'SELECT status, error, toString(compressed_size) AS bytes FROM system.backups WHERE id = {id: String}',
       query_params: { id: operation.id },
       format: 'JSONEachRow',
     });
-    const [state] = await result.json<{ status: string; error: string }>();
-    if (state?.status === 'BACKUP_CREATED' || state?.status === 'RESTORED') return;
+    const [state] = await result.json<{ status: string; error: string; bytes: string }>();
+    if (state?.status === 'BACKUP_CREATED' || state?.status === 'RESTORED') return Number(state.bytes);
     if (state?.status !== 'CREATING_BACKUP' && state?.status !== 'RESTORING') {
       throw new Error(`${statement}: ${state?.status ?? 'the server was restarted'} ${state?.error ?? ''}`);
     }

@@ -341,12 +341,14 @@ async function listRejects(engine: Engine, page: RejectPage): Promise<RejectedRo
       `SELECT toString(file_id) AS file, toString(row) AS line, reason, hex(text) AS digits FROM (
         SELECT file_id, row, reason, text FROM load_rejects_local
         WHERE load_id IN ({loads: Array(UInt64)}) AND file_id IN ({files: Array(UInt64)})
+          AND ({reason: String} = '' OR reason = {reason: String})
         ORDER BY file_id, row LIMIT 100 BY file_id, reason
       )
       WHERE (file_id, row) > ({file: UInt64}, {row: UInt64}) ORDER BY file_id, row LIMIT {limit: UInt32}`,
       {
         loads: page.loadIds,
         files: page.fileIds,
+        reason: page.reason ?? '',
         file: page.after.fileId,
         row: page.after.row,
         limit: page.limit,

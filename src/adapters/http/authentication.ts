@@ -1,57 +1,109 @@
 import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { AudienceScope } from '../../domain/audience.ts';
-import { type Caller, InvalidApiKey, requireScope } from '../../domain/caller.ts';
-import type { RequestLimits } from '../../domain/limits.ts';
+import type { DeniedCall } from '../../domain/audit.ts';
+import { type Caller, InvalidCredentials, type RequiredScope, requireScope } from '../../domain/caller.ts';
+import { type CalledOperation, requireAllowedOperation, toCaller } from '../../domain/console-session.ts';
+import { Failure } from '../../domain/failure.ts';
 import type { Partner } from '../../domain/partner.ts';
-import type { KeyIssuer } from '../../ports/crypto.ts';
-import type { PartnerStore } from '../../ports/partner-store.ts';
 import type { AsCaller, CallerScope } from '../../ports/request-store.ts';
-import { type IdentifyDeps, authenticateCaller, identifyCustomer } from '../../usecases/access/authenticate-caller.ts';
-import type { AccessRecorder } from '../../usecases/access/record-access.ts';
+import { type IdentifyDeps, identifyCustomer } from '../../usecases/access/authenticate-caller.ts';
 import { addAccessCheck } from './access-recheck.ts';
 import type { Api } from './api.ts';
+import { type Identity, type IdentityDeps, identification } from './identify.ts';
 import { isDenied } from './problems.ts';
 import { operationOf } from './request-log.ts';
-import { guardAgainstWrongKeys } from './wrong-key-limit.ts';
-
-type Deps = {
-  readonly partners: PartnerStore;
-  readonly apiKeys: KeyIssuer;
-  readonly access: AccessRecorder;
-  readonly requestLimits: RequestLimits;
-};
 
 const callers = new WeakMap<FastifyRequest, Caller>();
+const identities = new WeakMap<FastifyRequest, Identity>();
 const outside = 'the route is registered outside of the authenticated scope';
 
-/** Requires an API key with the route's scope. Runs before the body is parsed. */
-export function addAuthentication(api: Api, deps: Deps): void {
+/** Requires an API key or a session with the route's scope. Runs before the body is parsed. */
+export function addAuthentication(api: Api, deps: IdentityDeps): void {
   requireDeclaredScopes(api);
-  const guard = guardAgainstWrongKeys(deps.requestLimits);
-  const lookUp = ({ headers }: FastifyRequest): Promise<Caller> => authenticateCaller(deps, headers.authorization);
+  recordDeniedCalls(api, deps);
+  const { identify, identifyAgain, requireOwnRequest } = identification(deps);
   api.addHook('onRequest', async (request, reply) => {
-    callers.set(request, await guard(request, reply, () => lookUp(request)));
+    const identity = await identify(request, reply);
+    identities.set(request, identity);
+    callers.set(request, toCallerOf(identity));
   });
   // Runs after the rate limit, which therefore also counts requests that are denied here.
   api.addHook('preParsing', async (request) => {
-    const { scope } = request.routeOptions.config;
-    if (!scope) throw new Error(outside);
-    requireScope(callerOf(request), scope);
-    addAccessCheck(request, async () => requireScope(await lookUp(request), scope));
+    const requireAccess = (caller: Caller): void => {
+      requireScope(caller, requiredScopeOf(request));
+      if (caller.session) requireAllowedOperation(caller.session, calledOperation(request));
+    };
+    requireAccess(callerOf(request));
+    requireOwnRequest(request);
+    addAccessCheck(request, async () => requireAccess(toCallerOf(await identifyAgain(request))));
   });
+}
+
+/** Requires the session of an operator. An API key or another session is denied. */
+export function addOperatorAuthentication(api: Api, deps: IdentityDeps): void {
+  requireDeclaredScopes(api);
+  recordDeniedCalls(api, deps);
+  const { identify, identifyAgain, requireOwnRequest } = identification(deps);
+  api.addHook('onRequest', async (request, reply) => {
+    const identity = await identify(request, reply);
+    identities.set(request, identity);
+    requireOperator(identity);
+    requireOwnRequest(request);
+    addAccessCheck(request, async () => requireOperator(await identifyAgain(request)));
+  });
+}
+
+function requireOperator(identity: Identity): void {
+  if ('session' in identity && identity.session.role === 'operator') return;
+  throw new Failure('scope_missing', 'Only an operator who is signed in to the console has the scope "operator".');
+}
+
+function toCallerOf(identity: Identity): Caller {
+  return 'caller' in identity ? identity.caller : toCaller(identity.session);
+}
+
+function requiredScopeOf({ routeOptions }: FastifyRequest): RequiredScope {
+  const { scope } = routeOptions.config;
+  if (!scope) throw new Error(outside);
+  return scope;
+}
+
+const parameters = z.record(z.string(), z.unknown());
+
+function calledOperation(request: FastifyRequest): CalledOperation {
+  return {
+    id: operationOf(request),
+    params: parameters.parse(request.params),
+    query: parameters.parse(request.query),
+  };
+}
+
+/** Adds calls that are denied because of their credentials to the audit log. */
+export function recordDeniedCalls(api: Api, { access }: Pick<IdentityDeps, 'access'>): void {
   api.addHook('onError', async (request, _reply, error) => {
     if (!isDenied(error)) return;
-    const holder = error instanceof InvalidApiKey ? error.holder : callers.get(request);
-    deps.access.recordDenied({
+    access.recordDenied({
       at: new Date(),
-      partnerId: holder?.partner.id ?? null,
-      keyId: holder?.keyId ?? null,
+      ...holderOf(error instanceof InvalidCredentials ? error.holder : identities.get(request)),
       operation: operationOf(request),
       code: error.code,
       requestId: request.id,
       address: request.ip,
     });
   });
+}
+
+type Holder = Pick<DeniedCall, 'partnerId' | 'keyId' | 'sessionId'>;
+
+function holderOf(known: Identity | InvalidCredentials['holder'] | undefined): Holder {
+  if (!known) return { partnerId: null, keyId: null, sessionId: null };
+  if ('session' in known) {
+    const { session } = known;
+    return { partnerId: session.role === 'operator' ? null : session.partner.id, keyId: null, sessionId: session.id };
+  }
+  const { partner, keyId } = 'caller' in known ? known.caller : known;
+  return { partnerId: partner.id, keyId, sessionId: null };
 }
 
 /** Returns undefined if the request was denied or needs no API key. */
@@ -102,9 +154,17 @@ export function findPartnerScopeOf(request: FastifyRequest): CallerScope | undef
 
 const scopes = new WeakMap<FastifyRequest, AudienceScope>();
 
-/** Call after `addAuthentication`, because a user token is valid only with its partner's API key. */
+/**
+ * Limits the request to the customer of the session or of the user token. Call after `addAuthentication`, because a user
+ * token is valid only with its partner's API key.
+ */
 export function addCustomerScope(api: Api, deps: IdentifyDeps): void {
   api.addHook('onRequest', async (request) => {
+    const { session } = callerOf(request);
+    if (session) {
+      scopes.set(request, { partnerId: session.partner.id, customerId: session.customer?.id ?? null });
+      return;
+    }
     // Node joins repeated headers into one value, which is not a valid token.
     const token = request.headers['x-user-token']?.toString();
     const identify = (): Promise<AudienceScope> => identifyCustomer(deps, partnerOf(request), token);

@@ -28,7 +28,7 @@ export type Representation<Rec> = {
 
 /** Clients may cache the response but must revalidate it. Shared caches must not store it. */
 export function setCaching(reply: FastifyReply): void {
-  reply.header('cache-control', 'private, no-cache').header('vary', 'Authorization, x-user-token');
+  reply.header('cache-control', 'private, no-cache').header('vary', 'Authorization, x-user-token, Cookie');
 }
 
 /**

@@ -15,6 +15,10 @@ export const invalidFilePath: DocumentedProblems = {
 
 export const importLogNotFound: DocumentedProblems = { not_found: { detail: 'Import log 1 does not exist.' } };
 
+export const uploadNotFound: DocumentedProblems = {
+  not_found: { detail: 'The upload does not exist, has expired, or was aborted.' },
+};
+
 export const audienceNotFound: DocumentedProblems = { not_found: { detail: 'Audience 1 does not exist.' } };
 
 /** Example of a validation problem with these field errors. */
@@ -27,6 +31,12 @@ export function invalidQuery(parameter: string, detail: string): DocumentedProbl
   const errors = [{ pointer: `/${parameter}`, parameter, detail }];
   return { invalid_request: { detail: 'The request is invalid; see errors.', errors } };
 }
+
+/** A session names the customer itself, so a request with a session must have no user token. */
+export const userTokenWithSession: DocumentedProblems = invalidQuery(
+  'x-user-token',
+  'The session names the customer, so a user token is not allowed.',
+);
 
 export function invalidPage(max: number): DocumentedProblems {
   return invalidQuery('limit', `limit must be a whole number from 1 to ${max.toLocaleString('en-US')}.`);
@@ -87,12 +97,15 @@ export const idempotencyKeyDocumentation = {
   example: '6f1c0d0e-4a55-4b1c-9d3f-2f6f6f0a7c11',
 } as const;
 
-export function isIdempotent({ method, isRead }: Pick<Operation, 'method' | 'isRead'>): boolean {
-  return method !== 'GET' && isRead !== true;
+type Repetition = Pick<Operation, 'method' | 'isRead' | 'isRepeatable'>;
+
+/** Whether the operation accepts an `Idempotency-Key`. */
+export function isIdempotent({ method, isRead, isRepeatable }: Repetition): boolean {
+  return method !== 'GET' && isRead !== true && isRepeatable !== true;
 }
 
 export function acceptsUserToken({ tag }: Pick<Operation, 'tag'>): boolean {
-  return tag === 'audiences' || tag === 'events' || tag === 'limits';
+  return tag === 'audiences' || tag === 'uploads' || tag === 'events' || tag === 'limits';
 }
 
 /** Problems that any operation can return. */
@@ -101,7 +114,9 @@ export function commonProblems(operation: Operation): DocumentedProblems {
   if (operation.tag === 'health') return internal;
   return {
     unauthenticated: { detail: 'Send a valid API key as "Authorization: Bearer <API_KEY>".' },
-    too_many_requests: { detail: 'This key has made 300 requests in this minute, which is the limit.' },
+    ...(operation.tag === 'operator'
+      ? {}
+      : { too_many_requests: { detail: 'This key has made 300 requests in this minute, which is the limit.' } }),
     scope_missing: { detail: 'The API key lacks the scope "audience:read".' },
     ...(acceptsUserToken(operation) ? userTokenProblems : {}),
     ...(operation.body ? bodyProblems : {}),

@@ -1,12 +1,10 @@
 import type { FastifyReply, FastifyRequest, LogLevel } from 'fastify';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
+import type { RequiredScope } from '../../domain/caller.ts';
 import type { FailureCode } from '../../domain/failure-catalog.ts';
 import type { FieldError } from '../../domain/failure.ts';
 import type { Api } from './api.ts';
-
-/** The scope that an API key needs. `any` accepts every valid key. */
-type RequiredScope = 'marketplace:read' | 'marketplace:write' | 'audience:read' | 'audience:write' | 'any';
 
 /** One operation of the API, as the OpenAPI document describes it. The acceptance suite sends the examples. */
 export type Operation<
@@ -19,11 +17,13 @@ export type Operation<
    * The `operationId` in the OpenAPI document, the method name in the SDK, and the operation name in logs and metrics.
    */
   readonly id: string;
-  readonly tag: 'imports' | 'audiences' | 'events' | 'limits' | 'health';
+  readonly tag: 'imports' | 'audiences' | 'uploads' | 'events' | 'limits' | 'operator' | 'health';
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
-  /** Set if the operation changes no data although its method is not GET. */
+  /** Set if the operation can be repeated without an idempotency key although its method is not GET. */
   readonly isRead?: true;
+  /** Set if sending the request again does no harm, so that it needs no `Idempotency-Key`. */
+  readonly isRepeatable?: true;
   readonly deprecated?: boolean;
   /** Absent for operations that need no API key. */
   readonly scope?: RequiredScope;

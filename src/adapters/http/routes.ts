@@ -1,6 +1,10 @@
+import { abortUpload } from './routes/abort-upload.ts';
 import { appendFiles } from './routes/append-files.ts';
+import { cancelImport } from './routes/cancel-import.ts';
 import { clearAudience } from './routes/clear-audience.ts';
+import { completeUpload } from './routes/complete-upload.ts';
 import { createAudience } from './routes/create-audience.ts';
+import { createConsoleLink } from './routes/create-console-link.ts';
 import { deleteAttributeData } from './routes/delete-attribute-data.ts';
 import { dismissFile } from './routes/dismiss-file.ts';
 import { followAudience } from './routes/follow-audience.ts';
@@ -10,6 +14,7 @@ import { getComposition } from './routes/get-composition.ts';
 import { getImportLog } from './routes/get-import-log.ts';
 import { getLimits } from './routes/get-limits.ts';
 import { getOverlap } from './routes/get-overlap.ts';
+import { getUpload } from './routes/get-upload.ts';
 import { getLive, getReady } from './routes/health.ts';
 import { listAttributes } from './routes/list-attributes.ts';
 import { listAudienceErrors } from './routes/list-audience-errors.ts';
@@ -19,7 +24,16 @@ import { listEvents } from './routes/list-events.ts';
 import { listImportErrors } from './routes/list-import-errors.ts';
 import { listImportFiles } from './routes/list-import-files.ts';
 import { listImportLogs } from './routes/list-import-logs.ts';
+import { getOperatorEngine } from './routes/operator/get-engine.ts';
+import { getOperatorJob } from './routes/operator/get-job.ts';
+import { listOperatorAlerts } from './routes/operator/list-alerts.ts';
+import { listOperatorBackups } from './routes/operator/list-backups.ts';
+import { listOperatorJobs } from './routes/operator/list-jobs.ts';
+import { listOperatorLanes } from './routes/operator/list-lanes.ts';
+import { listOperatorPartners } from './routes/operator/list-partners.ts';
 import { queueImport } from './routes/queue-import.ts';
+import { retryImport } from './routes/retry-import.ts';
+import { startUpload } from './routes/start-upload.ts';
 
 // Every operation of the API, in the order of the OpenAPI document.
 
@@ -30,6 +44,8 @@ export const partnerRoutes = [
   followImportLog,
   queueImport,
   deleteAttributeData,
+  cancelImport,
+  retryImport,
   listImportErrors,
   listImportFiles,
   listAttributes,
@@ -47,9 +63,25 @@ export const audienceRoutes = [
   clearAudience,
   listAudienceErrors,
   getComposition,
+  createConsoleLink,
   getOverlap,
+  startUpload,
+  getUpload,
+  completeUpload,
+  abortUpload,
   listEvents,
   getLimits,
+];
+
+/** Operations for operators, which read the data of all partners. */
+export const operatorRoutes = [
+  listOperatorLanes,
+  listOperatorJobs,
+  getOperatorJob,
+  listOperatorPartners,
+  getOperatorEngine,
+  listOperatorBackups,
+  listOperatorAlerts,
 ];
 
 /** Operations that need no API key. */

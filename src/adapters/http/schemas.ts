@@ -48,11 +48,22 @@ export const audienceFileParams = audienceParams.extend({
     .meta({ description: "The entry's `file_id` in the file list of the audience.", examples: ['71'] }),
 });
 
+export const uploadParams = z.object({
+  upload_id: z
+    .string()
+    .max(4_096)
+    .meta({ description: 'ID of the upload.', examples: ['k1.Ew2dBnXJ4Yh8w0aZ'] }),
+});
+
 /** A whole number in a query string. Every violation has the same message, which contains the range. */
 export function queryNumber(name: string, max: number) {
   const error = `${name} must be a whole number from 1 to ${max.toLocaleString('en-US')}.`;
   return z.coerce.number({ error }).int({ error }).min(1, { error }).max(max, { error });
 }
+
+export const pageCursor = z.string().max(128).optional().meta({
+  description: "The position at which the page starts. Copy it unchanged from the previous page's `Link` header.",
+});
 
 /** Query of a paged list. */
 export function pageQuery(max: number, byDefault: number) {
@@ -60,9 +71,7 @@ export function pageQuery(max: number, byDefault: number) {
     limit: queryNumber('limit', max)
       .default(byDefault)
       .meta({ description: 'Maximum number of entries per page.', examples: [50] }),
-    cursor: z.string().max(128).optional().meta({
-      description: "The position at which the page starts. Copy it unchanged from the previous page's `Link` header.",
-    }),
+    cursor: pageCursor,
   });
 }
 

@@ -12,6 +12,7 @@ import type { CustomerStore, IssuedTokens, AttributeStore, PartnerStore } from '
 import type { BudgetStore } from '../../ports/report-store.ts';
 import type { AsCaller, RequestWindows } from '../../ports/request-store.ts';
 import type { UsageStore } from '../../ports/usage-store.ts';
+import type { UploadDeps } from '../../usecases/accept/upload-files.ts';
 import { limitRequests } from '../../usecases/access/limit-requests.ts';
 import type { AccessRecorder } from '../../usecases/access/record-access.ts';
 import type { FollowedRecords } from '../../usecases/follow/followed-records.ts';
@@ -22,16 +23,19 @@ import {
   addAuthentication,
   addCallerScope,
   addCustomerScope,
+  addOperatorAuthentication,
   findPartnerScopeOf,
   findScopeOf,
 } from './authentication.ts';
+import { type ConsoleDeps, addConsole } from './console/console.ts';
 import { type HttpLimits, type TlsSource, acceptEmptyJsonBodies, createHttpServer } from './http-limits.ts';
 import { addRoute } from './operation.ts';
 import { addProblemAnswers, answerFrameworkError, answerUnparsable, handleUnusualHeaders } from './problems.ts';
 import { addRequestLimit } from './request-limits.ts';
 import { logCompleted, logErrored } from './request-log.ts';
-import { audienceRoutes, deprecatedRoutes, partnerRoutes, publicRoutes } from './routes.ts';
+import { audienceRoutes, deprecatedRoutes, operatorRoutes, partnerRoutes, publicRoutes } from './routes.ts';
 import type { Dependency } from './routes/health.ts';
+import type { OperatorDeps } from './routes/operator/operator-deps.ts';
 import { addReference } from './routes/reference.ts';
 import { addSecurityHeaders } from './security-headers.ts';
 import { addUnreadLimit } from './unread-responses.ts';
@@ -40,7 +44,7 @@ import { type ZodTypeProvider, serializerCompiler, validatorCompiler } from './v
 /** A route is marked as deprecated at least a year before it is removed. */
 const deprecation = { since: Date.UTC(2026, 10, 15) / 1000, sunset: new Date(Date.UTC(2027, 11, 1)).toUTCString() };
 
-export type ApiDeps = {
+export type ApiDeps = UploadDeps & {
   readonly partners: PartnerStore;
   readonly apiKeys: KeyIssuer;
   readonly access: AccessRecorder;
@@ -67,7 +71,11 @@ export type ApiDeps = {
   readonly httpLimits: HttpLimits;
   readonly canAssumeRoles: boolean;
   readonly dependencies: readonly Dependency[];
+  /** Null if there is no console. */
+  readonly console: ConsoleDeps | null;
   readonly asCaller: AsCaller;
+  /** Null if there is no console. */
+  readonly operator: OperatorDeps | null;
   /** Adds hooks that run before all others. */
   readonly instrumentRequests: (api: Api) => void;
 };
@@ -82,7 +90,8 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
     trustProxy: httpLimits.trustedProxies.length > 0 ? [...httpLimits.trustedProxies] : false,
     // Ignore request IDs from callers, because IDs of different callers could collide in the log.
     genReqId: () => randomUUID(),
-    routerOptions: { maxParamLength: 100 },
+    // The ID of an upload contains the path of its file.
+    routerOptions: { maxParamLength: 4_096 },
     frameworkErrors: answerFrameworkError,
     clientErrorHandler: (error, socket) => answerUnparsable(error, socket, logger),
     // During shutdown, requests on open connections are still served, because the stores are closed later.
@@ -102,6 +111,7 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
   handleUnusualHeaders(api);
   addProblemAnswers(api);
   addReference(api);
+  if (deps.console) addConsole(api, deps, deps.console);
   for (const route of publicRoutes) addRoute(api, deps, route);
   api.register(async (authenticated: Api) => {
     addAuthentication(authenticated, deps);
@@ -120,6 +130,10 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
         for (const route of deprecatedRoutes) addRoute(deprecated, deps, route);
       });
     });
+  });
+  api.register(async (operators: Api) => {
+    addOperatorAuthentication(operators, deps);
+    for (const route of operatorRoutes) addRoute(operators, deps, route);
   });
   return api;
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InvalidApiKey } from '../../domain/caller.ts';
 import { formatKey } from '../../domain/key-format.ts';
 import { addProblemAnswers } from './problems.ts';
-import { guardAgainstWrongKeys } from './wrong-key-limit.ts';
+import { guardAgainstWrongKeys, keyIn } from './wrong-key-limit.ts';
 import type { Api } from './api.ts';
 
 const most = 5;
@@ -20,7 +20,10 @@ describe('the limit on invalid keys', () => {
     api = Fastify();
     addProblemAnswers(api);
     const guard = guardAgainstWrongKeys({ wrongKeysPerAddress: most });
-    api.get('/', (request, reply) => guard(request, reply, () => lookUp(request.headers.authorization ?? '')));
+    api.get('/', (request, reply) => {
+      const { authorization = '' } = request.headers;
+      return guard(request, reply, keyIn(authorization), () => lookUp(authorization));
+    });
   });
   afterEach(async () => {
     vi.useRealTimers();

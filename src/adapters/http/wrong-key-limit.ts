@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
-import { InvalidApiKey } from '../../domain/caller.ts';
+import { InvalidCredentials } from '../../domain/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { parseKey } from '../../domain/key-format.ts';
 import { type RequestLimits, requestWindowSeconds } from '../../domain/limits.ts';
@@ -16,8 +16,20 @@ const throttledLookupEveryMs = 1_000;
 /** Maximum time in the queue. Equals the timeout for a database connection. */
 const maxQueueMs = 5_000;
 
-/** Looks up a key, or rejects the request. */
-type Guard = <T>(request: FastifyRequest, reply: FastifyReply, lookUp: () => Promise<T>) => Promise<T>;
+/** A key, or the token of a session or a link. */
+export type Credential = {
+  readonly text: string;
+  /** Whether Inlet could have issued it. */
+  readonly isWellFormed: boolean;
+};
+
+/** Looks up a credential, or rejects the request. */
+export type Guard = <T>(
+  request: Pick<FastifyRequest, 'ip'>,
+  reply: FastifyReply,
+  credential: Credential,
+  lookUp: () => Promise<T>,
+) => Promise<T>;
 
 /**
  * Throttles an address that has sent too many invalid keys. While it is throttled, at most one of its keys per second is
@@ -30,10 +42,10 @@ export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimit
   const known = new Set<string>();
   const inTurn = serialQueue();
 
-  function rejectIfThrottled(ip: string, key: string, reply: FastifyReply): void {
+  function rejectIfThrottled(ip: string, isWellFormed: boolean, reply: FastifyReply): void {
     const seconds = counts.secondsToWait(ip);
     if (seconds === null) return;
-    if (parseKey(key)?.kind === 'key' && counts.takeLookup(ip)) return;
+    if (isWellFormed && counts.takeLookup(ip)) return;
     reply.header('ratelimit-policy', `"wrong-keys";q=${wrongKeysPerAddress};w=${requestWindowSeconds}`);
     reply.header('ratelimit', `"wrong-keys";r=0;t=${seconds}`);
     reply.header('retry-after', String(seconds));
@@ -46,9 +58,7 @@ export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimit
     if (known.size > maxKnownKeys && oldest !== undefined) known.delete(oldest);
   }
 
-  return async ({ headers: { authorization }, ip }, reply, lookUp) => {
-    if (authorization === undefined) return lookUp();
-    const text = keyIn(authorization);
+  return async ({ ip }, reply, { text, isWellFormed }, lookUp) => {
     const key = hashOf(text);
     const verify = async () => {
       try {
@@ -56,7 +66,7 @@ export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimit
         remember(key);
         return found;
       } catch (error) {
-        if (error instanceof InvalidApiKey) {
+        if (error instanceof InvalidCredentials) {
           known.delete(key);
           counts.note(ip);
         }
@@ -65,7 +75,7 @@ export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimit
     };
     if (known.has(key)) return verify();
     return inTurn(async () => {
-      if (!known.has(key)) rejectIfThrottled(ip, text, reply);
+      if (!known.has(key)) rejectIfThrottled(ip, isWellFormed, reply);
       return verify();
     });
   };
@@ -85,8 +95,9 @@ function serialQueue() {
 }
 
 /** Extracts the key, because headers with the same key can differ in case and spacing. */
-function keyIn(authorization: string): string {
-  return authorization.slice(authorization.lastIndexOf(' ') + 1);
+export function keyIn(authorization: string): Credential {
+  const text = authorization.slice(authorization.lastIndexOf(' ') + 1);
+  return { text, isWellFormed: parseKey(text)?.kind === 'key' };
 }
 
 /** Hashes the key, so that no key stays in memory. */

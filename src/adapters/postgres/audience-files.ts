@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { AudienceScope, FileEntryId } from '../../domain/audience.ts';
 import { type JobStatus, jobStatus } from '../../domain/job.ts';
-import type { AudienceFile, AudienceFilePage, FilePosition } from '../../ports/audience-store.ts';
+import type { AudienceFile, AudienceFilePage, FileEntryPage } from '../../ports/audience-store.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { toJobStatus } from './lane/jobs.ts';
 
@@ -79,7 +79,7 @@ export async function selectAudienceFiles(
   db: Database | Tx,
   scope: AudienceScope,
   audienceId: number,
-  { after, limit }: { readonly after: FilePosition; readonly limit: number },
+  { after, limit, statuses }: FileEntryPage,
 ): Promise<AudienceFilePage> {
   const { rows } = await sql<EntryRow>`
     SELECT entry.job_id, entry.id, entry.s3_path, entry.etag, entry.status, entry.rows, entry.failure_code,
@@ -87,6 +87,7 @@ export async function selectAudienceFiles(
       coalesce((SELECT sum(reject.rows) FROM job_file_reject reject WHERE reject.job_file_id = entry.id), 0)::bigint AS rejected
     FROM audience, LATERAL (${audienceFiles}) AS entry
     WHERE audience.id = ${audienceId} AND ${inScope(scope)} AND (entry.job_id, entry.id) > (${after[0]}, ${after[1]})
+      ${statuses ? sql`AND entry.status IN (${sql.join(statuses)})` : sql``}
     ORDER BY entry.job_id, entry.id LIMIT ${limit + 1}
   `.execute(db);
   const files = rows.slice(0, limit).map(toFile);

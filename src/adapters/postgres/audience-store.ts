@@ -6,11 +6,14 @@ import { type Audience, type AudienceScope, type StatusesPresent, audienceStatus
 import { isFailureCode } from '../../domain/failure-catalog.ts';
 import type { IdempotentRequest } from '../../domain/idempotency.ts';
 import { type Quotas, defaultQuotas, requireQuota } from '../../domain/quota.ts';
+import type { AudienceFilter, ErrorFilter } from '../../domain/list-filters.ts';
 import type { AudiencePath } from '../../domain/source-file.ts';
 import { jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
 import type { AudienceStore, FailedLoad, NewAudienceLoad } from '../../ports/audience-store.ts';
 import { dismissFile, hasEntryOf, inScope, selectAudienceFiles } from './audience-files.ts';
+import { matching, withAudiencesNotDone } from './audience-filter.ts';
 import { selectAudienceMarks } from './change-feed.ts';
+import { readSnapshot } from './db/read-snapshot.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { supersedeSamePath } from './lane/jobs.ts';
 import {
@@ -39,7 +42,8 @@ export function postgresAudienceStore(
       appendToAudience(deps, scope, audienceId, load, idempotency),
     clear: (scope, audienceId, idempotency = null) => clearAudience(deps, scope, audienceId, idempotency),
     find: async (scope, audienceId) => (await selectAudiences(db, scope, { audienceId }))[0] ?? null,
-    list: (scope, page) => selectAudiences(db, scope, page),
+    list: (scope, page) =>
+      page.filter ? readSnapshot(db, (tx) => selectAudiences(tx, scope, page)) : selectAudiences(db, scope, page),
     // Reads from one snapshot, so that the files match the counts.
     findWithFiles: (scope, audienceId, page) =>
       db
@@ -281,13 +285,17 @@ const updatedAt = sql`greatest(
 async function selectAudiences(
   db: Database | Tx,
   scope: AudienceScope,
-  filter: { readonly audienceId: number } | { readonly beforeId: number; readonly limit: number },
+  of:
+    | { readonly audienceId: number }
+    | { readonly beforeId: number; readonly limit: number; readonly filter?: AudienceFilter },
 ): Promise<Audience[]> {
+  const filter = 'audienceId' in of ? {} : (of.filter ?? {});
   const which =
-    'audienceId' in filter
-      ? sql`audience.id = ${filter.audienceId}`
-      : sql`audience.id < ${filter.beforeId} ORDER BY audience.id DESC LIMIT ${filter.limit}`;
+    'audienceId' in of
+      ? sql`audience.id = ${of.audienceId}`
+      : sql`audience.id < ${of.beforeId} ${matching(filter)} ORDER BY audience.id DESC LIMIT ${of.limit}`;
   const { rows } = await sql<Row>`
+    ${filter.statuses ? withAudiencesNotDone(scope.partnerId) : sql``}
     SELECT audience.id, audience.name, audience.warehouse_segment_id, audience.uploaded_devices,
            audience.unique_devices, audience.matched_devices, audience.matched_at, audience.created_at, ${updatedAt} AS updated_at,
            json_build_object(${sql.join(Object.values(jobStatus).map((status) => sql`${sql.lit(status)}, ${hasEntryOf(status)}`))}) AS files
@@ -312,9 +320,10 @@ async function selectAudiences(
 async function selectFailedLoads(
   db: Database,
   of: { readonly audienceId: number; readonly generation: number },
-  page: { readonly afterId: number; readonly limit: number },
+  page: { readonly afterId: number; readonly limit: number; readonly error?: ErrorFilter },
 ): Promise<FailedLoad[]> {
-  const rows = await db
+  const { code: withCode, file } = page.error ?? {};
+  let query = db
     .selectFrom('audience_load as load')
     .innerJoin('job', 'job.id', 'load.job_id')
     .innerJoin('partner', 'partner.id', 'load.partner_id')
@@ -326,9 +335,10 @@ async function selectFailedLoads(
     .where('job.listed_at', 'is', null)
     .where('job.id', '>', page.afterId)
     .orderBy('job.id')
-    .limit(page.limit)
-    .execute();
-  return rows.flatMap(({ id, prefix, file_path, failure_code: code, failure_detail: detail }) =>
+    .limit(page.limit);
+  if (withCode !== undefined) query = query.where('job.failure_code', '=', withCode);
+  if (file !== undefined) query = query.where(sql`partner.prefix || load.file_path`, '=', file);
+  return (await query.execute()).flatMap(({ id, prefix, file_path, failure_code: code, failure_detail: detail }) =>
     code !== null && isFailureCode(code)
       ? [{ jobId: id, path: prefix + file_path, failure: { code, detail: detail ?? '' } }]
       : [],

@@ -1,4 +1,4 @@
-import type { DeniedCall, AuditEntry } from '../../domain/audit.ts';
+import { type AuditEntry, type DeniedCall, actorOf } from '../../domain/audit.ts';
 import type { AuditLog } from '../../ports/partner-store.ts';
 import type { Database } from './db/tables.ts';
 
@@ -14,7 +14,7 @@ async function insertDeniedCalls(db: Database, calls: readonly DeniedCall[]): Pr
   const rows = calls.map((call) => ({
     at: call.at,
     event: 'call.denied',
-    actor: call.keyId === null ? 'unknown' : `key ${call.keyId}`,
+    actor: actorOf(call),
     partner_id: call.partnerId,
     key_id: call.keyId,
     operation: call.operation,

@@ -9,30 +9,42 @@ type Row = EntryCounts & {
   readonly warehouse: number;
   readonly baseline_total: number | null;
   readonly computed_at: Date;
+  readonly total_entries: number;
+  readonly total_small: number;
+  readonly total_hidden: number;
 };
 
 /**
  * Joins the cells of two published reports. PostgreSQL sorts them, because sorting 50,000 cells here would delay other
  * requests. The totals are the same for all cells, so sorting by the ratio of the two counts is equivalent to sorting
- * by index.
+ * by index. The values of the report are read once and not for every cell, because each read decompresses the report.
  */
 export async function selectCompared(
   db: Database,
   wanted: WantedReport,
-  { order, limit, baseline }: Comparison,
+  { order, offset, limit, name, omitsSmall, baseline }: Comparison,
 ): Promise<StoredReport | null> {
   const { rows } = await sql<Row & { readonly attributeId: number | null }>`
-    SELECT (report.published->>'isProtected')::boolean AS is_protected, (report.published->>'matchedDevices')::bigint AS matched,
-      (report.published->>'warehouseDevices')::bigint AS warehouse, report.computed_at,
-      ${baselineTotal(baseline)}::bigint AS baseline_total, entry.*
-    FROM composition report JOIN composition baseline ON true
+    WITH pair AS MATERIALIZED (
+      SELECT (report.published->>'isProtected')::boolean AS is_protected, (report.published->>'matchedDevices')::bigint AS matched,
+        (report.published->>'warehouseDevices')::bigint AS warehouse, report.computed_at,
+        ${baselineTotal(baseline)}::bigint AS baseline_total, report.cells, baseline.cells AS baseline_cells
+      FROM composition report JOIN composition baseline ON true
+      WHERE ${isPublished('report', wanted)} AND ${isPublished('baseline', baseline?.report ?? wanted)}
+    )
+    SELECT pair.is_protected, pair.matched, pair.warehouse, pair.computed_at, pair.baseline_total, total.*, entry.*
+    FROM pair CROSS JOIN LATERAL (
+      SELECT count(*) AS total_entries, count(*) FILTER (WHERE small) AS total_small,
+        count(*) FILTER (WHERE devices IS NULL) AS total_hidden
+      FROM (${cellsOf('cells')}) one ${named(name)}
+    ) total
     LEFT JOIN LATERAL (
       SELECT one.*, ${baselineCount(baseline)} AS "baselineDevices"
-      FROM (${cellsOf('report')}) one LEFT JOIN ${baselineCells(baseline)}
+      FROM (${cellsOf('cells')}) one ${named(name)} LEFT JOIN ${baselineCells(baseline)}
+      WHERE NOT (one.small AND ${omitsSmall}::boolean)
       ORDER BY ${rankOf(order, baseline)} DESC NULLS LAST, one."attributeId", one.value COLLATE "C"
-      LIMIT ${limit}
-    ) entry ON true
-    WHERE ${isPublished('report', wanted)} AND ${isPublished('baseline', baseline?.report ?? wanted)}`.execute(db);
+      LIMIT ${limit} OFFSET ${offset}
+    ) entry ON true`.execute(db);
   const [first] = rows;
   if (!first) return null;
   return {
@@ -41,7 +53,8 @@ export async function selectCompared(
     baselineDevices: first.baseline_total,
     isProtected: first.is_protected,
     computedAt: first.computed_at,
-    // A report without cells is returned as one row without an attribute. The rows are not copied, because there can be
+    totals: { entries: first.total_entries, small: first.total_small, hidden: first.total_hidden },
+    // A page without cells is returned as one row without an attribute. The rows are not copied, because there can be
     // 50,000.
     entries: first.attributeId === null ? [] : rows,
   };
@@ -63,15 +76,24 @@ function isPublished(table: string, { audience, counting, settings }: WantedRepo
     AND ${describesStoredCounts(table, settings)}`;
 }
 
-function cellsOf(table: string): RawBuilder<unknown> {
+function cellsOf(column: 'cells' | 'baseline_cells'): RawBuilder<unknown> {
   return sql`SELECT (cell->>0)::bigint AS "attributeId", cell->>1 AS value, (cell->>2)::bigint AS devices,
-    (cell->>3)::bigint AS "warehouseDevices", (cell->>4)::boolean AS small FROM jsonb_array_elements(${sql.ref(table)}.cells) cell`;
+    (cell->>3)::bigint AS "warehouseDevices", (cell->>4)::boolean AS small FROM jsonb_array_elements(pair.${sql.ref(column)}) cell`;
+}
+
+/** Attributes of any partner can be in a report, and only this function may read their names. */
+function named(name: string | null): RawBuilder<unknown> {
+  if (name === null) return sql``;
+  return sql`JOIN (
+      SELECT id FROM describe_attributes((SELECT array_agg(DISTINCT (cell->>0)::bigint) FROM jsonb_array_elements(pair.cells) cell))
+      WHERE strpos(lower(name), lower(${name}::text)) > 0
+    ) named ON named.id = one."attributeId"`;
 }
 
 /** A country is compared with all values of an attribute. An audience is compared value by value. */
 function baselineCells(baseline: Baseline): RawBuilder<unknown> {
   if (!baseline) return sql`(SELECT NULL::bigint AS devices) other ON false`;
-  const cells = sql`(${cellsOf('baseline')}) cells`;
+  const cells = sql`(${cellsOf('baseline_cells')}) cells`;
   return baseline.country === null
     ? sql`(SELECT "attributeId", coalesce(value, '') AS value, devices FROM ${cells}) other
         ON other."attributeId" = one."attributeId" AND other.value = coalesce(one.value, '')`

@@ -114,6 +114,7 @@ const publishedSchema = z.object({
   matchedDevices: z.int(),
   warehouseDevices: z.int(),
   baselineDevices: z.null().default(null),
+  totals: z.object({ entries: z.int(), small: z.int(), hidden: z.int() }),
   entries: z.array(entrySchema),
 }) satisfies z.ZodType<Omit<StoredReport, 'computedAt'>>;
 

@@ -5,13 +5,17 @@ import { z } from 'zod';
 import { type ImportLog, logType, pathType } from '../../domain/import-log.ts';
 import { defaultQuotas } from '../../domain/quota.ts';
 import { type Progress, estimateSecondsLeft, jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
+import type { ImportLogFilter } from '../../domain/list-filters.ts';
 import type { Sealer } from '../../ports/crypto.ts';
-import type { ImportLogStore, NewDelete, NewImport } from '../../ports/import-log-store.ts';
+import type { ImportLogStore, NewDelete, NewImport, SubmittedImport } from '../../ports/import-log-store.ts';
 import { selectAttributes } from './attribute-store.ts';
 import { selectImportLogMarks } from './change-feed.ts';
 import { sealCredentials } from './credentials.ts';
+import { readSnapshot } from './db/read-snapshot.ts';
 import type { Database, Tx } from './db/tables.ts';
-import { toJobStatus, toKeyType, toLogType, toPathType } from './lane/jobs.ts';
+import { selectMatchingImports } from './import-filter.ts';
+import { cancelJob } from './lane/cancel-job.ts';
+import { toImportMode, toJobStatus, toKeyType, toLogType, toPathType } from './lane/jobs.ts';
 import { postgresAcceptedRequests, runIdempotently } from './idempotency-store.ts';
 import { submitJob } from './lane/lane-store.ts';
 import { selectLoadedFiles } from './loaded-files.ts';
@@ -38,16 +42,55 @@ export function postgresImportLogStore(
           insertDelete(tx, { jobId, partnerId }, request, attributeIds),
         );
       }),
+    cancel: async (partnerId, importLogId, accept, idempotency = null) => {
+      await runIdempotently(deps, { partnerId, idempotency, result: done, hasQuota: false }, async (tx) => {
+        const which = { jobId: importLogId, partnerId, requester: 'partner' as const, kinds: kindsWithLog };
+        accept(await cancelJob(tx, boss, which));
+        return 'canceled' as const;
+      });
+    },
+    findSubmitted: (partnerId, importLogId) => selectSubmitted(db, partnerId, importLogId),
     find: async (partnerId, importLogId) => (await selectImportLogs(db, partnerId, { importLogId }))[0] ?? null,
     marksOf: (importLogIds) => selectImportLogMarks(db, importLogIds),
-    listNewest: (partnerId, limit, beforeId = Number.MAX_SAFE_INTEGER) =>
-      selectImportLogs(db, partnerId, { limit, beforeId }),
+    listNewest: (partnerId, limit, beforeId = Number.MAX_SAFE_INTEGER, filter = {}) =>
+      Object.values(filter).every((value) => value === undefined)
+        ? selectImportLogs(db, partnerId, { limit, beforeId })
+        : listMatching(db, partnerId, filter, { limit, before: beforeId }),
     listFiles: (partnerId, importLogId, page) => selectLoadedFiles(db, { partnerId, jobId: importLogId }, page),
   };
 }
 
 /** The stored result of an idempotent request is the job's ID. */
 const result = z.int();
+
+const done = z.literal('canceled');
+
+/** Loads of audiences have no import log. */
+const kindsWithLog = [jobKind.import, jobKind.delete];
+
+async function selectSubmitted(
+  db: Database,
+  partnerId: PartnerId,
+  importLogId: number,
+): Promise<SubmittedImport | null> {
+  const row = await db
+    .selectFrom('import_log as log')
+    .innerJoin('job', 'job.id', 'log.job_id')
+    .where('log.partner_id', '=', partnerId)
+    .where('log.job_id', '=', importLogId)
+    .where('log.log_type', '=', logType.import)
+    .select(['job.status', 'log.file_path', 'log.path_type', 'log.key_type', 'log.compressed', 'log.mode'])
+    .executeTakeFirst();
+  if (!row) return null;
+  return {
+    status: toJobStatus(row.status),
+    filePath: row.file_path,
+    pathType: toPathType(row.path_type),
+    keyType: toKeyType(row.key_type),
+    compressed: row.compressed,
+    mode: toImportMode(row.mode),
+  };
+}
 
 type Owner = { readonly jobId: JobId; readonly partnerId: PartnerId };
 
@@ -65,6 +108,7 @@ async function insertImport(tx: Tx, sealer: Sealer, owner: Owner, request: NewIm
       mode: request.mode,
       keys: null,
       errors: null,
+      retry_of: request.retryOf ?? null,
     })
     .execute();
   if (request.credentials) {
@@ -114,24 +158,37 @@ const jobsAhead = sql<number>`
 
 const runningSeconds = sql<number | null>`extract(epoch FROM now() - job.listed_at)::float8`;
 
-/** Selects the partner's import logs, newest first. */
-async function selectImportLogs(
+/** Reads from one snapshot, so that the records match the filter. */
+async function listMatching(
   db: Database,
   partnerId: PartnerId,
-  filter: { importLogId: number } | { beforeId: number; limit: number },
+  filter: ImportLogFilter,
+  page: { readonly before: JobId; readonly limit: number },
+): Promise<ImportLog[]> {
+  return readSnapshot(db, async (tx) =>
+    selectImportLogs(tx, partnerId, { ids: await selectMatchingImports(tx, partnerId, filter, page) }),
+  );
+}
+
+/** Selects the partner's import logs, newest first. */
+async function selectImportLogs(
+  db: Database | Tx,
+  partnerId: PartnerId,
+  filter: { importLogId: number } | { ids: readonly JobId[] } | { beforeId: number; limit: number },
 ): Promise<ImportLog[]> {
   let query = db
     .selectFrom('import_log as log')
     .innerJoin('job', 'job.id', 'log.job_id')
     .where('log.partner_id', '=', partnerId)
     .select(['job.id', 'job.status', 'job.created_at', 'job.updated_at', 'job.listed_at', 'job.finished_at'])
+    .select(['job.cancel_requested_at', 'job.cancel_requested_by', 'log.retry_of'])
     .select(['log.file_path', 'log.path_type', 'log.key_type', 'log.log_type', 'log.keys'])
     .select(['log.bytes_total', 'log.total_rows', 'log.unique_devices', 'log.errors'])
     .select([filesRead.as('read'), jobsAhead.as('jobs_ahead'), runningSeconds.as('running_seconds')]);
-  query =
-    'importLogId' in filter
-      ? query.where('log.job_id', '=', filter.importLogId)
-      : query.where('log.job_id', '<', filter.beforeId).orderBy('log.job_id', 'desc').limit(filter.limit);
+  if ('importLogId' in filter) query = query.where('log.job_id', '=', filter.importLogId);
+  else if ('ids' in filter)
+    query = query.where('log.job_id', '=', sql<number>`ANY (${filter.ids})`).orderBy('log.job_id', 'desc');
+  else query = query.where('log.job_id', '<', filter.beforeId).orderBy('log.job_id', 'desc').limit(filter.limit);
   return (await query.execute()).map((row) => ({
     importLogId: row.id,
     filePath: row.file_path,
@@ -148,6 +205,11 @@ async function selectImportLogs(
     updatedAt: row.updated_at,
     startedAt: row.listed_at,
     finishedAt: row.finished_at,
+    cancelRequest: row.cancel_requested_at && {
+      at: row.cancel_requested_at,
+      by: row.cancel_requested_by === 'partner' ? 'partner' : 'operator',
+    },
+    retryOf: row.retry_of,
   }));
 }
 

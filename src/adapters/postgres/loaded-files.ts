@@ -31,13 +31,19 @@ export async function selectLoadedFiles(db: Database, of: OfWhat, page: FilePage
           .where('file.audience_id', '=', of.audienceId)
           .where('file.generation', '=', of.generation)
           .where('file.superseded', '=', false);
+  if (page.statuses) query = query.where('file.status', 'in', page.statuses);
+  const { code, file } = page.error ?? {};
+  if (file !== undefined) query = query.where('file.path', '=', file);
   if (page.onlyWithErrors) {
-    query = query.where((eb) =>
-      eb.or([
-        eb('file.failure_code', 'is not', null),
-        eb.exists(eb.selectFrom('job_file_reject as r').select('r.reason').whereRef('r.job_file_id', '=', 'file.id')),
-      ]),
-    );
+    query = query.where((eb) => {
+      const rejects = eb
+        .selectFrom('job_file_reject as r')
+        .select('r.reason')
+        .whereRef('r.job_file_id', '=', 'file.id');
+      return code === undefined
+        ? eb.or([eb('file.failure_code', 'is not', null), eb.exists(rejects)])
+        : eb.or([eb('file.failure_code', '=', code), eb.exists(rejects.where('r.reason', '=', code))]);
+    });
   }
   return (await query.execute()).map((row) => ({
     id: row.id,

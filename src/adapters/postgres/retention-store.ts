@@ -18,7 +18,23 @@ export function postgresRetentionStore(db: Database): RetentionStore {
       );
       return Number(numAffectedRows ?? 0);
     },
+    removeExpiredSessions: (limit) => deleteExpiredSessions(db, limit),
   };
+}
+
+async function deleteExpiredSessions(db: Database, limit: number): Promise<number> {
+  const { rows } = await sql<{ removed: number }>`
+    WITH session AS (
+      DELETE FROM console_session WHERE id = ANY (ARRAY(
+        SELECT id FROM console_session WHERE idle_expires_at < now() ORDER BY idle_expires_at LIMIT ${limit}))
+      RETURNING id
+    ), link AS (
+      DELETE FROM console_link WHERE id = ANY (ARRAY(
+        SELECT id FROM console_link WHERE expires_at < now() ORDER BY expires_at LIMIT ${limit}))
+      RETURNING id
+    )
+    SELECT (SELECT count(*) FROM session) + (SELECT count(*) FROM link) AS removed`.execute(db);
+  return rows[0]?.removed ?? 0;
 }
 
 const daysAgo = (days: number): RawBuilder<Date> => sql<Date>`now() - make_interval(days => ${days})`;

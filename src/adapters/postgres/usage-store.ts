@@ -23,6 +23,7 @@ export function postgresUsageStore(db: Database): UsageStore {
 }
 
 type Row = {
+  id: PartnerId;
   audiences: number;
   attributes: number;
   foreign_keys: number;
@@ -34,16 +35,28 @@ type Row = {
 };
 
 export async function selectUsage(db: Database | Tx, partnerId: PartnerId): Promise<PartnerUsage> {
+  const usage = (await selectUsages(db, [partnerId])).get(partnerId);
+  if (!usage) throw new Error(`there is no partner ${partnerId}`);
+  return usage;
+}
+
+export async function selectUsages(
+  db: Database | Tx,
+  partnerIds: readonly PartnerId[],
+): Promise<ReadonlyMap<PartnerId, PartnerUsage>> {
   const { rows } = await sql<Row>`
-    SELECT coalesce((SELECT used FROM audiences_of(partner.id) AS used), 0) AS audiences,
+    SELECT partner.id, coalesce((SELECT used FROM audiences_of(partner.id) AS used), 0) AS audiences,
       (SELECT count(*) FROM attribute WHERE partner_id = partner.id) AS attributes,
       (SELECT count(*) FROM attribute_foreign_key WHERE partner_id = partner.id) AS foreign_keys,
       measured.stored_rows, measured.stored_bytes, measured.storage_measured_at,
       measured.idempotency_keys, measured.keys_measured_at
-    FROM partner LEFT JOIN partner_usage measured ON measured.partner_id = partner.id WHERE partner.id = ${partnerId}
+    FROM partner LEFT JOIN partner_usage measured ON measured.partner_id = partner.id
+    WHERE partner.id = ANY(${partnerIds}::bigint[])
   `.execute(db);
-  const [row] = rows;
-  if (!row) throw new Error(`there is no partner ${partnerId}`);
+  return new Map(rows.map((row) => [row.id, toUsage(row)]));
+}
+
+function toUsage(row: Row): PartnerUsage {
   const counted = (used: number) => ({ used, measuredAt: null });
   return {
     storedRows: { used: row.stored_rows ?? 0, measuredAt: row.storage_measured_at },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isExpired, nextReportAt } from './budget.ts';
+import { isExpired, nextRenewal, nextReportAt } from './budget.ts';
 
 const limits = { perPartnerAndDay: 10, perCustomer: 5 };
 const now = new Date('2026-11-18T10:30:00Z');
@@ -15,6 +15,11 @@ describe('the privacy budget', () => {
     const spent = { ofCustomer: [daysAgo(29), daysAgo(20, 3), daysAgo(1)], ofPartnerToday: 1 };
     expect(nextReportAt(spent, 1, limits, now)).toEqual(new Date('2026-11-19T10:30:00Z'));
     expect(nextReportAt(spent, 2, limits, now)).toEqual(new Date('2026-11-28T10:30:00Z'));
+  });
+
+  it('renews when the oldest draw is 30 days old', () => {
+    expect(nextRenewal([daysAgo(29), daysAgo(1)])).toEqual(new Date('2026-11-19T10:30:00Z'));
+    expect(nextRenewal([])).toBeNull();
   });
 
   it('returns midnight UTC when the partner has reached its daily limit', () => {

@@ -27,9 +27,18 @@ export function sumDraws(spent: readonly Draws[]): number {
   return spent.reduce((sum, { draws }) => sum + draws, 0);
 }
 
+/** A draw is returned to the budget after 30 days. */
+function renewalOf({ at }: Draws): Date {
+  return new Date(at.getTime() + budgetDays * dayMs);
+}
+
+/** Returns the time at which the oldest draw is returned to the budget, or null if there is none. */
+export function nextRenewal([oldest]: readonly Draws[]): Date | null {
+  return oldest ? renewalOf(oldest) : null;
+}
+
 /**
- * Returns the time at which the budget allows this many more draws, or null if it allows them now. A draw is returned to
- * the budget after 30 days. `never` means that a limit is lower than the number of draws that one report needs.
+ * Returns the time at which the budget allows this many more draws, or null if it allows them now. `never` means that a limit is lower than the number of draws that one report needs.
  */
 export function nextReportAt(spent: SpentDraws, draws: number, limits: ReportLimits, now: Date): Date | 'never' | null {
   const { perPartnerAndDay, perCustomer } = limits;
@@ -44,7 +53,7 @@ export function nextReportAt(spent: SpentDraws, draws: number, limits: ReportLim
       left -= one.draws;
       return left + draws <= perCustomer;
     });
-    if (last) dates.push(new Date(last.at.getTime() + budgetDays * dayMs));
+    if (last) dates.push(renewalOf(last));
   }
   return dates.toSorted((one, other) => other.getTime() - one.getTime())[0] ?? null;
 }

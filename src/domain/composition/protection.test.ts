@@ -201,6 +201,11 @@ describe('a published report', () => {
     const top = (order: Order): unknown => topEntries(entries, order, 100);
     expect(next.value).toEqual({
       ...totals,
+      totals: {
+        entries: 2_000,
+        small: entries.filter(({ small }) => small).length,
+        hidden: entries.filter(({ devices }) => devices === null).length,
+      },
       top: { devices: top('devices'), index: top('index'), lowest_index: top('lowest_index') },
       cells: entries,
     });
@@ -211,6 +216,10 @@ describe('a published report', () => {
     const portions = publishInPortions({ ...counts, cells: [] }, null, defaultProtection, noise);
     let next = portions.next();
     while (!next.done) next = portions.next();
-    expect(next.value).toMatchObject({ isProtected: true, top: { devices: [], index: [] } });
+    expect(next.value).toMatchObject({
+      isProtected: true,
+      totals: { entries: 0, small: 0, hidden: 0 },
+      top: { devices: [], index: [] },
+    });
   });
 });

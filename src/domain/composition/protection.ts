@@ -157,8 +157,12 @@ export function topEntries(entries: readonly ReportEntry[], order: Order, limit:
 /** Maximum number of entries in a response. */
 export const maxReportEntries = 100;
 
+/** Numbers of entries. Hidden entries are also small. */
+type EntryTotals = { readonly entries: number; readonly small: number; readonly hidden: number };
+
 /** A report as callers see it. For each order, `top` has as many entries as a response can have. */
 export type PublishedReport = Omit<Report, 'entries'> & {
+  readonly totals: EntryTotals;
   readonly top: Readonly<Record<Order, readonly ReportEntry[]>>;
   readonly cells: readonly PublishedCounts[];
 };
@@ -182,7 +186,16 @@ export function* publishInPortions(
     for (const order of orders) top[order] = topEntries([...top[order], ...portion], order, maxReportEntries);
     yield;
   }
-  return { ...totals, top, cells: published };
+  return { ...totals, totals: totalsOf(published), top, cells: published };
+}
+
+function totalsOf(cells: readonly PublishedCounts[]): EntryTotals {
+  const small = cells.filter((cell) => cell.small);
+  return {
+    entries: cells.length,
+    small: small.length,
+    hidden: small.filter(({ devices }) => devices === null).length,
+  };
 }
 
 const cellsPerPortion = 500;

@@ -18,7 +18,9 @@ export function addJobCommands(program: Command): void {
     .action(({ partner, status, limit }: { partner?: string; status?: JobStatus; limit: number }) =>
       withWiring(async ({ operations }) => {
         const statuses = status === undefined ? Object.values(jobStatus) : [status];
-        printJson(await operations.listJobs({ partner: partner ?? null, statuses, limit }));
+        printJson(
+          await operations.listJobs({ partner: partner ?? null, statuses, beforeId: Number.MAX_SAFE_INTEGER, limit }),
+        );
       }),
     );
   jobs
@@ -38,7 +40,7 @@ export function addJobCommands(program: Command): void {
     .description('list lanes with open jobs and the state of each lane, longest wait first')
     .option('--limit <number>', 'maximum number of entries', wholeNumber(1, 999_999), 100)
     .action(({ limit }: { limit: number }) =>
-      withWiring(async ({ operations }) => printJson(await operations.listLanes(limit))),
+      withWiring(async ({ operations }) => printJson(await operations.listLanes({ afterJobId: 0, limit }))),
     );
 }
 

@@ -3,6 +3,7 @@ import { fetchKeySet } from '../../adapters/oidc/key-set.ts';
 import { clickhouseRepairEngine } from '../../adapters/clickhouse/repair.ts';
 import { checkCredentials } from '../../adapters/postgres/credentials.ts';
 import { postgresRepairRecords } from '../../adapters/postgres/repair.ts';
+import { findMissingRules } from '../../adapters/s3/bucket-settings.ts';
 import { aesGcmSealer } from '../../adapters/vault/aes-gcm-sealer.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Config, readConfig } from '../config.ts';
@@ -10,7 +11,7 @@ import { checkLoadIds, checkTopology } from '../../usecases/admin/topology.ts';
 import { withTopology } from '../connect-engine.ts';
 import { issuerOf } from '../issuer.ts';
 import { findLostCounts } from '../../usecases/admin/repair-rows.ts';
-import { connectSharedStorage, requireRecordedBucket } from '../shared-bucket.ts';
+import { connectSharedStorage, consoleOriginOf, requireRecordedBucket } from '../shared-bucket.ts';
 import { createLogger } from '../logging.ts';
 
 import { engineChecks } from './engine-checks.ts';
@@ -127,6 +128,21 @@ function storageChecks(config: Config): Check[] {
         try {
           await withTopology(config, silent, ({ db }) => requireRecordedBucket(db, s3, config.INLET_S3_BUCKET));
           return 'the configured bucket is the recorded one, or none is recorded';
+        } finally {
+          s3.destroy();
+        }
+      },
+    },
+    {
+      name: 'Uploads',
+      remedy:
+        'Run `inlet migrate` again. If the access key may not change the rules of the bucket, add them yourself: see docs/operators/incidents.md.',
+      run: async () => {
+        const s3 = connectSharedStorage(config);
+        try {
+          const missing = await findMissingRules(s3, config.INLET_S3_BUCKET, consoleOriginOf(config));
+          if (missing.length > 0) throw new Error(`missing rules: ${missing.map(({ name }) => name).join(', ')}`);
+          return 'the bucket has the rules for uploads';
         } finally {
           s3.destroy();
         }

@@ -17,6 +17,8 @@ const unused = (): never => {
 const importLogs: ImportLogStore = {
   submitImport: unused,
   submitDelete: unused,
+  cancel: unused,
+  findSubmitted: unused,
   find: unused,
   marksOf: unused,
   listNewest: unused,

@@ -4,20 +4,27 @@ import type { IdempotentRequest } from '../../domain/idempotency.ts';
 import type { Limits } from '../../domain/limits.ts';
 import type { Partner } from '../../domain/partner.ts';
 import { audiencePath } from '../../domain/source-file.ts';
+import { requireOwnFolder } from '../../domain/upload.ts';
 import type { AudienceStore } from '../../ports/audience-store.ts';
 import { noSuchAudience } from '../follow/read-audiences.ts';
 
 export type WriteAudienceDeps = { readonly audiences: AudienceStore; readonly limits: Limits };
 
-type Caller = { readonly partner: Partner; readonly scope: AudienceScope };
+type Caller = {
+  readonly partner: Partner;
+  readonly scope: AudienceScope;
+  /** The customer that is signed in to the console. Null if the partner's program makes the call. */
+  readonly signedInCustomerId: number | null;
+};
 
 /** Creates an audience and queues its first files. Throws immediately if the request is invalid. */
 export async function createAudience(
   deps: WriteAudienceDeps,
-  { partner, scope }: Caller,
+  { partner, scope, signedInCustomerId }: Caller,
   request: { readonly name: string; readonly filePath: string },
   idempotency: IdempotentRequest | null = null,
 ): Promise<{ readonly audienceId: number; readonly warehouseSegmentId: number }> {
+  if (signedInCustomerId !== null) requireOwnFolder(signedInCustomerId, request.filePath);
   const path = audiencePath(partner.prefix, request.filePath);
   const { maxOpenJobs } = deps.limits;
   return deps.audiences.create(scope, { name: request.name, path, maxOpenJobs }, idempotency);
@@ -26,11 +33,12 @@ export async function createAudience(
 /** Returns the ID of the job that loads the files. */
 export async function appendAudienceFiles(
   deps: WriteAudienceDeps,
-  { partner, scope }: Caller,
+  { partner, scope, signedInCustomerId }: Caller,
   audienceId: number,
   filePath: string,
   idempotency: IdempotentRequest | null = null,
 ): Promise<number> {
+  if (signedInCustomerId !== null) requireOwnFolder(signedInCustomerId, filePath);
   const load = { path: audiencePath(partner.prefix, filePath), maxOpenJobs: deps.limits.maxOpenJobs };
   const jobId = await deps.audiences.append(scope, audienceId, load, idempotency);
   if (jobId === null) throw noSuchAudience(audienceId);

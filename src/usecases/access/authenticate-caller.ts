@@ -1,5 +1,5 @@
 import type { AudienceScope } from '../../domain/audience.ts';
-import { type Caller, InvalidApiKey } from '../../domain/caller.ts';
+import { InvalidApiKey, type KeyCaller } from '../../domain/caller.ts';
 import type { Customer } from '../../domain/customer.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isJwt } from '../../domain/issued-token.ts';
@@ -18,7 +18,7 @@ type Deps = {
  * Identifies the caller by the `Authorization` header. The error never reveals why a key is invalid. Nothing is cached,
  * so that every process rejects a revoked key immediately.
  */
-export async function authenticateCaller(deps: Deps, authorization: string | undefined): Promise<Caller> {
+export async function authenticateCaller(deps: Deps, authorization: string | undefined): Promise<KeyCaller> {
   const key = /^Bearer +(\S{1,200})$/i.exec(authorization ?? '')?.[1] ?? '';
   const holder = deps.apiKeys.mayHaveIssued(key) ? await deps.partners.findByKeyHash(deps.apiKeys.hash(key)) : null;
   if (!holder?.isValid) throw new InvalidApiKey(holder);
@@ -34,23 +34,27 @@ export type IdentifyDeps = {
   readonly issuedTokens: IssuedTokens | null;
 };
 
-/**
- * Identifies the customer by the user token. An invalid token is rejected, because falling back to the partner would
- * give the holder of a revoked token more access than before. The error never reveals why a token is invalid.
- */
+/** Identifies the customer by the user token. Without a token, the partner acts for itself. */
 export async function identifyCustomer(
   deps: IdentifyDeps,
   partner: Partner,
   token: string | undefined,
 ): Promise<AudienceScope> {
-  if (token === undefined) return { partnerId: partner.id, customerId: null };
+  const customer = token === undefined ? null : await requireCustomer(deps, partner, token);
+  return { partnerId: partner.id, customerId: customer?.id ?? null };
+}
+
+/**
+ * Returns the customer that a user token represents. An invalid token is rejected, because falling back to the partner
+ * would give the holder of a revoked token more access than before. The error never reveals why a token is invalid.
+ */
+export async function requireCustomer(deps: IdentifyDeps, partner: Partner, token: string): Promise<Customer> {
   const customer =
     deps.issuedTokens && isJwt(token)
       ? await customerNamedIn(deps.issuedTokens, deps.customers, partner, token)
       : await customerWithToken(deps, partner, token);
-  if (!customer)
-    throw new Failure('invalid_user_token', 'Send a valid user token as "x-user-token", or omit the header.');
-  return { partnerId: partner.id, customerId: customer.id };
+  if (customer) return customer;
+  throw new Failure('invalid_user_token', 'Send a valid user token as "x-user-token", or omit the header.');
 }
 
 async function customerWithToken(deps: IdentifyDeps, partner: Partner, token: string): Promise<Customer | null> {

@@ -58,7 +58,8 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
   }
 
   function budgetFor(name: Quota['name'], caller: Caller, now: number): Budget {
-    const [id, keyId] = name === 'key' ? [`key ${caller.keyId}`, caller.keyId] : [`partner ${caller.partner.id}`, null];
+    const own = caller.session ? sessionKeyId(caller.session.id) : caller.keyId;
+    const [id, keyId] = name === 'key' ? [`key ${own}`, own] : [`partner ${caller.partner.id}`, null];
     const found = budgets.get(id);
     if (found && !hasEnded(found, now)) return found;
     evictExpired(now);
@@ -127,6 +128,11 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
       }
     },
   };
+}
+
+/** A session has a window of its own, like a key. IDs of keys are positive. */
+function sessionKeyId(sessionId: number): number {
+  return -sessionId;
 }
 
 function hasEnded({ endsAt }: Budget, now: number): boolean {

@@ -42,6 +42,7 @@ const denied = (
   at: new Date(0),
   partnerId: keyId && 1,
   keyId,
+  sessionId: null,
   operation,
   code: 'unauthenticated',
   requestId,

@@ -1,4 +1,4 @@
-import type { DeniedCall } from '../../domain/audit.ts';
+import { type DeniedCall, actorOf } from '../../domain/audit.ts';
 import type { Log } from '../../ports/observability.ts';
 import type { ApiKeyStore, AuditLog } from '../../ports/partner-store.ts';
 
@@ -14,8 +14,8 @@ export type AccessRecorder = {
 type Deps = { readonly keys: ApiKeyStore; readonly audit: AuditLog; readonly log: Log };
 
 /**
- * Number of denied calls per minute that are recorded in separate rows. It applies per key, and to all unknown callers
- * combined. Further calls are counted in one row per code, so that a flood of requests cannot fill the disk.
+ * Number of denied calls per minute that are recorded in separate rows. It applies per key, per session, and to all
+ * unknown callers combined. Further calls are counted in one row per code, so that a flood of requests cannot fill the disk.
  */
 export const ownRowsPerMinute = 10;
 
@@ -27,7 +27,7 @@ export function accessRecorder({ keys, audit, log }: Deps, now: () => number = D
   let waiting: DeniedCall[] = [];
   const minuteNow = (): number => Math.floor(now() / 60_000);
   let minute = minuteNow();
-  const rowsOf = new Map<number | null, number>();
+  const rowsOf = new Map<string, number>();
   const counted = new Map<string, DeniedCall>();
 
   function endMinute(): void {
@@ -67,13 +67,14 @@ export function accessRecorder({ keys, audit, log }: Deps, now: () => number = D
   return {
     recordUse: (keyId) => void used.add(keyId),
     recordDenied: (call) => {
-      const rows = rowsOf.get(call.keyId) ?? 0;
-      rowsOf.set(call.keyId, rows + 1);
+      const actor = actorOf(call);
+      const rows = rowsOf.get(actor) ?? 0;
+      rowsOf.set(actor, rows + 1);
       if (rows < ownRowsPerMinute) {
         if (waiting.length < maxWaiting) waiting.push({ ...call, calls: 1 });
         return;
       }
-      const which = `${call.keyId} ${call.code}`;
+      const which = `${actor} ${call.code}`;
       const before = counted.get(which);
       const operation = before && before.operation !== call.operation ? 'several' : call.operation;
       const address = before && before.address !== call.address ? null : call.address;

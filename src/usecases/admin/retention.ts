@@ -32,8 +32,9 @@ export async function removeExpiredRecords(deps: Deps, signal: AbortSignal): Pro
   const { rows } = removedAtATime;
   const auditEntries = await removeAll(() => store.removeAuditEntries(retention.auditLogDays, rows), signal);
   const generations = await removeAll(() => store.removePurgedGenerations(purgedGenerationDays, rows), signal);
-  if (jobs + auditEntries + generations > 0)
-    deps.log.info({ jobs, auditEntries, generations }, 'expired records removed');
+  const sessions = await removeAll(() => store.removeExpiredSessions(rows), signal);
+  if (jobs + auditEntries + generations + sessions > 0)
+    deps.log.info({ jobs, auditEntries, generations, sessions }, 'expired records removed');
 }
 
 async function removeExpiredJobs({ retentionStore: store, retention }: Deps, signal: AbortSignal): Promise<number> {

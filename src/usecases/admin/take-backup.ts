@@ -1,7 +1,14 @@
-import type { ControlBackup, EngineBackup } from '../../ports/backup.ts';
+import type { BackupHistory, ControlBackup, EngineBackup } from '../../ports/backup.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
 
 type Deps = { readonly control: ControlBackup; readonly engine: EngineBackup; readonly lanes: LaneStore };
+
+export type TakenBackup = {
+  readonly takenAt: Date;
+  readonly pausedSeconds: number;
+  /** Size of the backup of ClickHouse. */
+  readonly engineBytes: number;
+};
 
 /**
  * Backs up both databases in one consistent state. Lanes pause only while that state is captured, and the backup is
@@ -11,7 +18,7 @@ type Deps = { readonly control: ControlBackup; readonly engine: EngineBackup; re
 export async function takeBackup(
   { control, engine, lanes }: Deps,
   { name, dumpFile, timeoutSeconds }: { name: string; dumpFile: string; timeoutSeconds: number },
-): Promise<{ readonly takenAt: Date; readonly pausedSeconds: number }> {
+): Promise<TakenBackup> {
   await engine.release();
   const start = performance.now();
   try {
@@ -20,9 +27,28 @@ export async function takeBackup(
     await control.resume();
     const pausedSeconds = (performance.now() - start) / 1000;
     await lanes.requeueIdleLanes();
-    await Promise.all([control.dump(dumpFile), engine.save(name)]);
-    return { takenAt, pausedSeconds };
+    const [, engineBytes] = await Promise.all([control.dump(dumpFile), engine.save(name)]);
+    return { takenAt, pausedSeconds, engineBytes };
   } finally {
     await engine.release();
   }
+}
+
+const maxReasonLength = 1_000;
+
+/** Records the outcome of a backup, so that operators see how old the newest backup is. */
+export async function recordBackup<Taken extends { readonly takenAt: Date; readonly bytes: number }>(
+  backups: BackupHistory,
+  destination: string,
+  take: () => Promise<Taken>,
+): Promise<Taken> {
+  const startedAt = new Date();
+  const taken = await take().catch(async (error: unknown) => {
+    const failure = String(error instanceof Error ? error.message : error).slice(0, maxReasonLength);
+    // A backup can fail because PostgreSQL is unavailable. The first error is then the useful one.
+    await backups.record({ startedAt, takenAt: null, bytes: null, destination, failure }).catch(() => undefined);
+    throw error;
+  });
+  await backups.record({ startedAt, takenAt: taken.takenAt, bytes: taken.bytes, destination, failure: null });
+  return taken;
 }

@@ -1,5 +1,6 @@
 import { displayText } from '@inlet/row-rule/text';
 import { columnOfReason, isRejectReason, rejectReasons } from '@inlet/row-rule/row-rule';
+import type { ErrorFilter } from '../../domain/list-filters.ts';
 import type { LoadStage, RejectedRow } from '../../ports/load-stage.ts';
 import type { FilePage, LoadedFile } from '../../ports/records.ts';
 
@@ -22,7 +23,7 @@ export type LoadError = {
 
 type ErrorPlace = { readonly fileId: number; readonly row: number };
 
-export type ErrorPage = { readonly after: ErrorPlace; readonly limit: number };
+export type ErrorPage = { readonly after: ErrorPlace; readonly limit: number; readonly filter: ErrorFilter };
 
 /** The start of a list, before the first file. */
 export const firstErrorPlace: ErrorPlace = { fileId: 0, row: -1 };
@@ -42,10 +43,15 @@ export async function listLoadErrors(
   const lines: LoadError[] = [];
   let after = page.after;
   while (lines.length < page.limit) {
-    const files = await listFiles({ afterId: after.fileId - 1, limit: filesAtATime, onlyWithErrors: true });
+    const files = await listFiles({
+      afterId: after.fileId - 1,
+      limit: filesAtATime,
+      onlyWithErrors: true,
+      error: page.filter,
+    });
     const last = files.at(-1);
     if (!last) break;
-    lines.push(...(await errorsOfFiles(deps, files, after, page.limit - lines.length)));
+    lines.push(...(await errorsOfFiles(deps, files, { ...page, after, limit: page.limit - lines.length })));
     after = { fileId: last.id, row: Number.MAX_SAFE_INTEGER };
     if (files.length < filesAtATime) break;
   }
@@ -55,8 +61,7 @@ export async function listLoadErrors(
 async function errorsOfFiles(
   deps: Deps,
   files: readonly LoadedFile[],
-  after: ErrorPlace,
-  limit: number,
+  { after, limit, filter: { code } }: ErrorPage,
 ): Promise<LoadError[]> {
   const byId = new Map(files.map((file) => [file.id, file]));
   // A file that could not be read completely has a count of 0, although ClickHouse may have stored rejected rows.
@@ -64,10 +69,12 @@ async function errorsOfFiles(
   const rejects = await deps.stage.listRejects({
     fileIds: withRejects.map(({ id }) => id),
     loadIds: [...new Set(withRejects.flatMap(({ loadId }) => loadId ?? []))],
+    reason: code,
     after: { ...after, row: Math.max(after.row, 0) },
     limit,
   });
-  return [...files.flatMap((file) => failureLine(file, after)), ...rejects.map((reject) => rejectLine(reject, byId))]
+  const failed = files.filter(({ failure }) => code === undefined || failure?.code === code);
+  return [...failed.flatMap((file) => failureLine(file, after)), ...rejects.map((reject) => rejectLine(reject, byId))]
     .toSorted((a, b) => a.fileId - b.fileId || a.row - b.row)
     .slice(0, limit);
 }

@@ -1,6 +1,7 @@
 import { type Audience, type AudienceScope, roundMatches } from '../../domain/audience.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { AudienceFilePage, AudienceStore, FilePosition } from '../../ports/audience-store.ts';
+import type { AudienceFilter, ErrorFilter } from '../../domain/list-filters.ts';
+import type { AudienceFilePage, AudienceStore, FileEntryPage } from '../../ports/audience-store.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
 import { type ErrorPage, type LoadError, listLoadErrors } from './list-load-errors.ts';
 
@@ -48,7 +49,7 @@ export async function listAudienceFiles(
   deps: Deps,
   scope: AudienceScope,
   audienceId: number,
-  page: { readonly after: FilePosition; readonly limit: number },
+  page: FileEntryPage,
 ): Promise<AudienceFilePage> {
   const found = await deps.audiences.findWithFiles(scope, audienceId, page);
   if (!found) throw noSuchAudience(audienceId);
@@ -58,7 +59,7 @@ export async function listAudienceFiles(
 export async function listAudiences(
   deps: Deps,
   scope: AudienceScope,
-  page: { readonly beforeId: number; readonly limit: number },
+  page: { readonly beforeId: number; readonly limit: number; readonly filter: AudienceFilter },
 ): Promise<readonly Audience[]> {
   return deps.audiences.list(scope, page);
 }
@@ -71,10 +72,13 @@ export async function listAudienceErrors(
   page: ErrorPage,
 ): Promise<readonly LoadError[]> {
   if (!(await deps.audiences.find(scope, audienceId))) throw noSuchAudience(audienceId);
-  const { after, limit } = page;
-  const ofLoads = after.fileId > 0 ? [] : await listFailedLoads(deps, scope, audienceId, { afterId: after.row, limit });
+  const { after, limit, filter } = page;
+  const ofLoads =
+    after.fileId > 0
+      ? []
+      : await listFailedLoads(deps, scope, audienceId, { afterId: after.row, limit, error: filter });
   const ofFiles = await listLoadErrors(deps, (files) => deps.audiences.listLoadedFiles(scope, audienceId, files), {
-    after,
+    ...page,
     limit: limit - ofLoads.length,
   });
   return [...ofLoads, ...ofFiles];
@@ -85,7 +89,7 @@ async function listFailedLoads(
   deps: Deps,
   scope: AudienceScope,
   audienceId: number,
-  page: { readonly afterId: number; readonly limit: number },
+  page: { readonly afterId: number; readonly limit: number; readonly error: ErrorFilter },
 ): Promise<LoadError[]> {
   const loads = await deps.audiences.listFailedLoads(scope, audienceId, page);
   return loads.map(({ jobId, path, failure: { code, detail } }) => ({

@@ -1,5 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import type { ImportLog } from '../../domain/import-log.ts';
+import type { ErrorFilter, FileFilter, ImportLogFilter } from '../../domain/list-filters.ts';
 import type { Partner } from '../../domain/partner.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
@@ -21,16 +22,16 @@ export function noSuchImportLog(importLogId: number): Failure {
 export async function listImportLogs(
   deps: Deps,
   partner: Partner,
-  { beforeId, limit }: { readonly beforeId: number; readonly limit: number },
+  { beforeId, limit, filter }: { readonly beforeId: number; readonly limit: number; readonly filter: ImportLogFilter },
 ): Promise<readonly ImportLog[]> {
-  return deps.importLogs.listNewest(partner.id, limit, beforeId);
+  return deps.importLogs.listNewest(partner.id, limit, beforeId, filter);
 }
 
 export async function listImportFiles(
   deps: Deps,
   partner: Partner,
   importLogId: number,
-  page: { readonly afterId: number; readonly limit: number },
+  page: FileFilter & { readonly afterId: number; readonly limit: number },
 ): Promise<readonly LoadedFile[]> {
   await getImportLog(deps, partner, importLogId);
   return deps.importLogs.listFiles(partner.id, importLogId, { ...page, onlyWithErrors: false });
@@ -44,7 +45,7 @@ export async function listImportErrors(
   page: ErrorPage,
 ): Promise<readonly LoadError[]> {
   const log = await getImportLog(deps, partner, importLogId);
-  const ofJob = page.after === firstErrorPlace ? errorsOfJob(log) : [];
+  const ofJob = page.after === firstErrorPlace ? errorsOfJob(log, page.filter) : [];
   const ofFiles = await listLoadErrors(deps, (files) => deps.importLogs.listFiles(partner.id, importLogId, files), {
     ...page,
     limit: page.limit - ofJob.length,
@@ -52,8 +53,9 @@ export async function listImportErrors(
   return [...ofJob, ...ofFiles];
 }
 
-function errorsOfJob({ errors }: ImportLog): LoadError[] {
+function errorsOfJob({ errors }: ImportLog, filter: ErrorFilter): LoadError[] {
+  if (filter.file !== undefined) return [];
   return (errors ?? [])
-    .filter(({ file }) => file === null)
+    .filter(({ file, code }) => file === null && (filter.code ?? code) === code)
     .map(({ code, message }) => ({ fileId: 0, file: null, row: 0, code, message, column: null, text: null }));
 }

@@ -32,7 +32,6 @@ export type CompositionDeps = BudgetDeps & {
 /** The devices that a report is compared with, instead of the whole warehouse. */
 export type Baseline = { readonly warehouseSegmentId: number } | { readonly country: string };
 
-/** `limit` is null for all entries. */
 export type CompositionQuestion = Omit<Comparison, 'baseline'> & {
   readonly split: Split | null;
   readonly baseline: Baseline | null;
@@ -63,6 +62,7 @@ export async function getComposition(
   question: CompositionQuestion,
 ): Promise<Composition> {
   const { split, order, limit, baseline } = question;
+  const isTop = limit !== null && question.offset === 0 && question.name === null && !question.omitsSmall;
   const find = () => findWanted(deps, scope, warehouseSegmentId, split);
   const findBaseline = baseline && (() => findBaselineReport(deps, scope, warehouseSegmentId, question, baseline));
   const wanted = await find();
@@ -72,7 +72,7 @@ export async function getComposition(
     obtain(deps, wanted, find, { order, limit: limit ?? 1 }),
     wantedBaseline && obtain(deps, wantedBaseline, findBaseline, { order: 'devices', limit: 1 }),
   ]);
-  const compared = limit === null || findBaseline ? await compare(deps, { find, findBaseline, question }) : report;
+  const compared = !isTop || findBaseline ? await compare(deps, { find, findBaseline, question }) : report;
   return {
     ...compared,
     nextReportAt: later(report.nextReportAt, ofBaseline?.nextReportAt ?? null),
@@ -117,11 +117,10 @@ type Comparing = {
 };
 
 async function compare(deps: CompositionDeps, { find, findBaseline, question }: Comparing): Promise<StoredReport> {
-  const { order, limit, baseline } = question;
+  const { baseline } = question;
   const country = baseline && 'country' in baseline ? baseline.country : null;
   const compared = await deps.compositions.compare(await find(), {
-    order,
-    limit,
+    ...question,
     baseline: findBaseline && { report: await findBaseline(), country },
   });
   if (!compared) throw new Failure('report_not_ready', 'The report is being computed again.');

@@ -64,6 +64,11 @@ export function operationsOf({ paths }: OpenApi): DescribedOperation[] {
   );
 }
 
+/** Whether only the session of an operator can call the operation. */
+export function isForOperators({ security }: DescribedOperation): boolean {
+  return security.some(({ session }) => session?.includes('operator'));
+}
+
 /** Undefined if the operation has no response with this status. */
 export function responseOf(
   { components }: OpenApi,

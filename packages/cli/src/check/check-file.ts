@@ -23,7 +23,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { reasonOf } from '../failures/path-errors.ts';
-import { type CountedRows, RowCounts } from './row-counts.ts';
+import { type CountedRows, RowCounts } from '@inlet/row-rule/row-counts';
 
 export type CheckRules = {
   readonly isAudience: boolean;

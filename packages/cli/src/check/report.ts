@@ -4,7 +4,7 @@ import { paint } from '../terminal/output.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { escapeTerminal } from '../terminal/text.ts';
 import type { CheckedFile } from './check-file.ts';
-import type { BadRow, CountedRows } from './row-counts.ts';
+import type { BadRow, CountedRows } from '@inlet/row-rule/row-counts';
 
 /** Replacements for catalog remedies that refer to a record or a request. */
 const checkRemedies: Partial<Record<FileFaultCode, string>> = {

@@ -17,6 +17,9 @@ const running: ImportLog = {
   updated_at: '2026-11-16T12:00:05.000Z',
   started_at: null,
   finished_at: null,
+  cancel_requested_at: null,
+  cancel_requested_by: null,
+  retry_of: null,
   progress: {
     rows_read: 1_250_000,
     bytes_total: 200_000_000,

@@ -8,7 +8,9 @@ import type {
   Audience,
   AudienceDetails,
   AudienceFile,
+  CompletedUpload,
   Composition,
+  ConsoleLink,
   CreateAudience,
   CreatedAudience,
   DeleteAttributeData,
@@ -18,11 +20,21 @@ import type {
   Limits,
   Live,
   LoadError,
+  OperatorAlerts,
+  OperatorBackups,
+  OperatorEngine,
+  OperatorJob,
+  OperatorJobDetails,
+  OperatorLane,
+  OperatorPartner,
   Overlap,
   OverlapRequest,
   Queued,
   QueueImport,
   Ready,
+  RetryImport,
+  StartUpload,
+  Upload,
 } from './schemas.ts';
 
 /** One method per API operation. Parameters: path parameters, body, options. */
@@ -34,7 +46,7 @@ export class Operations {
   }
 
   /** List import logs: `GET /v1/marketplace/import`. */
-  listImportLogs(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly ImportLog[]>> {
+  listImportLogs(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly status?: string | undefined; readonly log_type?: '0' | '1' | undefined; readonly path?: string | undefined; readonly created_from?: string | undefined; readonly created_to?: string | undefined } | undefined }): Promise<Answered<readonly ImportLog[]>> {
     return this.#api.call({ method: 'GET', path: '/v1/marketplace/import', query: options?.query, auth: 'key', options });
   }
 
@@ -58,13 +70,23 @@ export class Operations {
     return this.#api.follow({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/events`, auth: 'key', options });
   }
 
+  /** Cancel an import: `POST /v1/marketplace/import/{import_log_id}/cancel`. */
+  cancelImport(import_log_id: number, options?: WriteOptions): Promise<Answered<void>> {
+    return this.#api.call({ method: 'POST', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/cancel`, auth: 'key', options });
+  }
+
+  /** Retry a failed import: `POST /v1/marketplace/import/{import_log_id}/retry`. */
+  retryImport(import_log_id: number, body: RetryImport, options?: WriteOptions): Promise<Answered<Queued>> {
+    return this.#api.call({ method: 'POST', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/retry`, body, auth: 'key', options });
+  }
+
   /** List the errors of an import: `GET /v1/marketplace/import/{import_log_id}/errors`. */
-  listImportErrors(import_log_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly LoadError[]>> {
+  listImportErrors(import_log_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly code?: string | undefined; readonly file?: string | undefined } | undefined }): Promise<Answered<readonly LoadError[]>> {
     return this.#api.call({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/errors`, query: options?.query, auth: 'key', options });
   }
 
   /** List the files of an import: `GET /v1/marketplace/import/{import_log_id}/files`. */
-  listImportFiles(import_log_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly ImportFile[]>> {
+  listImportFiles(import_log_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly status?: string | undefined } | undefined }): Promise<Answered<readonly ImportFile[]>> {
     return this.#api.call({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/files`, query: options?.query, auth: 'key', options });
   }
 
@@ -74,7 +96,7 @@ export class Operations {
   }
 
   /** List audiences: `GET /v2/firstparty/audience`. */
-  listAudiences(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly Audience[]>> {
+  listAudiences(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly status?: string | undefined; readonly name?: string | undefined; readonly created_from?: string | undefined; readonly created_to?: string | undefined } | undefined }): Promise<Answered<readonly Audience[]>> {
     return this.#api.call({ method: 'GET', path: '/v2/firstparty/audience', query: options?.query, auth: 'key and user token', options });
   }
 
@@ -99,7 +121,7 @@ export class Operations {
   }
 
   /** List the files of an audience: `GET /v2/firstparty/audience/{audience_id}/files`. */
-  listAudienceFiles(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly AudienceFile[]>> {
+  listAudienceFiles(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly status?: string | undefined } | undefined }): Promise<Answered<readonly AudienceFile[]>> {
     return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/files`, query: options?.query, auth: 'key and user token', options });
   }
 
@@ -114,18 +136,43 @@ export class Operations {
   }
 
   /** List the errors of an audience: `GET /v2/firstparty/audience/{audience_id}/errors`. */
-  listAudienceErrors(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly LoadError[]>> {
+  listAudienceErrors(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly code?: string | undefined; readonly file?: string | undefined } | undefined }): Promise<Answered<readonly LoadError[]>> {
     return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/errors`, query: options?.query, auth: 'key and user token', options });
   }
 
   /** Get the composition of an audience: `GET /v2/firstparty/segments/{default_warehouse_segment_id}/composition`. */
-  getComposition(default_warehouse_segment_id: number, options?: CallOptions & { readonly query?: { readonly split?: 'id_type' | 'country' | 'event' | undefined; readonly order?: 'devices' | 'index' | 'lowest_index' | undefined; readonly limit?: number | string | undefined; readonly baseline_segment_id?: number | string | undefined; readonly baseline_country?: string | undefined } | undefined }): Promise<Answered<Composition>> {
+  getComposition(default_warehouse_segment_id: number, options?: CallOptions & { readonly query?: { readonly split?: 'id_type' | 'country' | 'event' | undefined; readonly order?: 'devices' | 'index' | 'lowest_index' | undefined; readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly name?: string | undefined; readonly small?: 'include' | 'omit' | undefined; readonly baseline_segment_id?: number | string | undefined; readonly baseline_country?: string | undefined } | undefined }): Promise<Answered<Composition>> {
     return this.#api.call({ method: 'GET', path: `/v2/firstparty/segments/${encodeURIComponent(default_warehouse_segment_id)}/composition`, query: options?.query, auth: 'key and user token', options });
+  }
+
+  /** Create a link to the report of an audience in the console: `POST /v2/firstparty/segments/{default_warehouse_segment_id}/console-links`. */
+  createConsoleLink(default_warehouse_segment_id: number, options?: WriteOptions): Promise<Answered<ConsoleLink>> {
+    return this.#api.call({ method: 'POST', path: `/v2/firstparty/segments/${encodeURIComponent(default_warehouse_segment_id)}/console-links`, auth: 'key and user token', options });
   }
 
   /** Get the overlap of audiences: `POST /v2/firstparty/overlap`. */
   getOverlap(body: OverlapRequest, options?: WriteOptions): Promise<Answered<Overlap>> {
     return this.#api.call({ method: 'POST', path: '/v2/firstparty/overlap', body, auth: 'key and user token', options });
+  }
+
+  /** Start an upload: `POST /v1/uploads`. */
+  startUpload(body: StartUpload, options?: WriteOptions): Promise<Answered<Upload>> {
+    return this.#api.call({ method: 'POST', path: '/v1/uploads', body, auth: 'key and user token', options });
+  }
+
+  /** Get an upload: `GET /v1/uploads/{upload_id}`. */
+  getUpload(upload_id: string, options?: CallOptions): Promise<Answered<Upload>> {
+    return this.#api.call({ method: 'GET', path: `/v1/uploads/${encodeURIComponent(upload_id)}`, auth: 'key and user token', options });
+  }
+
+  /** Abort an upload: `DELETE /v1/uploads/{upload_id}`. */
+  abortUpload(upload_id: string, options?: WriteOptions): Promise<Answered<void>> {
+    return this.#api.call({ method: 'DELETE', path: `/v1/uploads/${encodeURIComponent(upload_id)}`, auth: 'key and user token', options });
+  }
+
+  /** Complete an upload: `POST /v1/uploads/{upload_id}/complete`. */
+  completeUpload(upload_id: string, options?: WriteOptions): Promise<Answered<CompletedUpload>> {
+    return this.#api.call({ method: 'POST', path: `/v1/uploads/${encodeURIComponent(upload_id)}/complete`, auth: 'key and user token', options });
   }
 
   /** List events: `GET /v1/events`. */
@@ -136,6 +183,41 @@ export class Operations {
   /** Get your limits: `GET /v1/limits`. */
   getLimits(options?: CallOptions): Promise<Answered<Limits>> {
     return this.#api.call({ method: 'GET', path: '/v1/limits', auth: 'key and user token', options });
+  }
+
+  /** List lanes: `GET /v1/operator/lanes`. */
+  listOperatorLanes(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly OperatorLane[]>> {
+    return this.#api.call({ method: 'GET', path: '/v1/operator/lanes', query: options?.query, auth: 'operator', options });
+  }
+
+  /** List jobs of all partners: `GET /v1/operator/jobs`. */
+  listOperatorJobs(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly partner?: string | undefined; readonly status?: string | undefined } | undefined }): Promise<Answered<readonly OperatorJob[]>> {
+    return this.#api.call({ method: 'GET', path: '/v1/operator/jobs', query: options?.query, auth: 'operator', options });
+  }
+
+  /** Get a job of any partner: `GET /v1/operator/jobs/{job_id}`. */
+  getOperatorJob(job_id: number, options?: CallOptions): Promise<Answered<OperatorJobDetails>> {
+    return this.#api.call({ method: 'GET', path: `/v1/operator/jobs/${encodeURIComponent(job_id)}`, auth: 'operator', options });
+  }
+
+  /** List partners: `GET /v1/operator/partners`. */
+  listOperatorPartners(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly OperatorPartner[]>> {
+    return this.#api.call({ method: 'GET', path: '/v1/operator/partners', query: options?.query, auth: 'operator', options });
+  }
+
+  /** Get the state of ClickHouse: `GET /v1/operator/engine`. */
+  getOperatorEngine(options?: CallOptions): Promise<Answered<OperatorEngine>> {
+    return this.#api.call({ method: 'GET', path: '/v1/operator/engine', auth: 'operator', options });
+  }
+
+  /** List backups: `GET /v1/operator/backups`. */
+  listOperatorBackups(options?: CallOptions): Promise<Answered<OperatorBackups>> {
+    return this.#api.call({ method: 'GET', path: '/v1/operator/backups', auth: 'operator', options });
+  }
+
+  /** List alerts: `GET /v1/operator/alerts`. */
+  listOperatorAlerts(options?: CallOptions): Promise<Answered<OperatorAlerts>> {
+    return this.#api.call({ method: 'GET', path: '/v1/operator/alerts', auth: 'operator', options });
   }
 
   /** Check that the process is running: `GET /health/live`. */
@@ -152,7 +234,7 @@ export class Operations {
    * List audiences: `GET /v1/firstparty/audience`.
    * @deprecated This path will be removed. Use the same operation under /v2.
    */
-  listAudiencesV1(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly Audience[]>> {
+  listAudiencesV1(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly status?: string | undefined; readonly name?: string | undefined; readonly created_from?: string | undefined; readonly created_to?: string | undefined } | undefined }): Promise<Answered<readonly Audience[]>> {
     return this.#api.call({ method: 'GET', path: '/v1/firstparty/audience', query: options?.query, auth: 'key and user token', options });
   }
 
@@ -192,7 +274,7 @@ export class Operations {
    * List the files of an audience: `GET /v1/firstparty/audience/{audience_id}/files`.
    * @deprecated This path will be removed. Use the same operation under /v2.
    */
-  listAudienceFilesV1(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly AudienceFile[]>> {
+  listAudienceFilesV1(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly status?: string | undefined } | undefined }): Promise<Answered<readonly AudienceFile[]>> {
     return this.#api.call({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/files`, query: options?.query, auth: 'key and user token', options });
   }
 
@@ -216,7 +298,7 @@ export class Operations {
    * List the errors of an audience: `GET /v1/firstparty/audience/{audience_id}/errors`.
    * @deprecated This path will be removed. Use the same operation under /v2.
    */
-  listAudienceErrorsV1(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly LoadError[]>> {
+  listAudienceErrorsV1(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly code?: string | undefined; readonly file?: string | undefined } | undefined }): Promise<Answered<readonly LoadError[]>> {
     return this.#api.call({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/errors`, query: options?.query, auth: 'key and user token', options });
   }
 }

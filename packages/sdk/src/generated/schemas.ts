@@ -1,5 +1,7 @@
 // Generated from packages/contract/openapi.json by "npm run generate". Do not edit.
 
+export type AbortUpload = Readonly<Record<string, unknown>> | null;
+
 export type AppendFiles = {
   /** The path of a file, or a prefix of many files, relative to the partner's prefix. */
   readonly file_path: string;
@@ -81,7 +83,16 @@ export type AudienceFile = {
   readonly updated_at: string;
 };
 
+export type CancelImport = Readonly<Record<string, unknown>> | null;
+
 export type ClearAudience = Readonly<Record<string, unknown>> | null;
+
+export type CompletedUpload = {
+  /** The path to import or to load into an audience. */
+  readonly file_path: string;
+};
+
+export type CompleteUpload = Readonly<Record<string, unknown>> | null;
 
 export type Composition = {
   readonly audience_id: number;
@@ -103,6 +114,14 @@ export type Composition = {
   readonly current: boolean;
   /** When a new report is possible. Null unless the privacy budget is spent. */
   readonly next_report_at: string | null;
+  /** Numbers of entries on all pages. If `name` is set, only those with the name. Omitted small groups are counted. */
+  readonly totals: {
+    readonly entries: number;
+    /** Entries of groups that are too small, including hidden ones. */
+    readonly small: number;
+    /** Entries whose counts are hidden. */
+    readonly hidden: number;
+  };
   readonly attributes: readonly CompositionEntry[];
 };
 
@@ -131,11 +150,20 @@ export type CompositionEntry = {
   readonly small: boolean;
 };
 
+export type ConsoleLink = {
+  /** Redirect the user to this address. It contains a secret and works once. */
+  readonly url: string;
+  /** ISO 8601, UTC. */
+  readonly expires_at: string;
+};
+
 export type CreateAudience = {
   readonly name: string;
   /** The path of a file, or a prefix of many files, relative to the partner's prefix. */
   readonly file_path: string;
 };
+
+export type CreateConsoleLink = Readonly<Record<string, unknown>> | null;
 
 export type CreatedAudience = {
   readonly audience_id: number;
@@ -218,6 +246,12 @@ export type ImportLog = {
   readonly started_at: string | null;
   /** Null until the job has finished. */
   readonly finished_at: string | null;
+  /** When the job was canceled. Null unless it was. */
+  readonly cancel_requested_at: string | null;
+  /** Who canceled the job. */
+  readonly cancel_requested_by: 'partner' | 'operator' | null;
+  /** The import that this one repeats. */
+  readonly retry_of: number | null;
   readonly progress: Progress;
 };
 
@@ -269,11 +303,15 @@ export type Limits = {
     readonly composition: {
       readonly limit: number;
       readonly used: number;
+      /** When the oldest part of `used` no longer counts. Null if nothing is used. */
+      readonly renews_at: string | null;
     };
     /** New overlaps. An overlap counts once for every published number that depends on one device. */
     readonly overlap: {
       readonly limit: number;
       readonly used: number;
+      /** When the oldest part of `used` no longer counts. Null if nothing is used. */
+      readonly renews_at: string | null;
     };
   };
   /** What you can store. Above a quota, the response is 422 `quota_exceeded`. */
@@ -331,6 +369,326 @@ export type LoadError = {
   readonly message: string;
   /** The first 200 bytes of the rejected line. Unprintable bytes are shown as \xNN. */
   readonly text: string | null;
+};
+
+export type OperatorAlert = {
+  /** Name of the alert, as in `deploy/observability/alerts.yml`. */
+  readonly name: string;
+  readonly severity: 'critical' | 'warning';
+  /** When the condition began. Null if that is unknown. */
+  readonly since: string | null;
+  /** The measured value, for example an age in seconds. Null if the condition has none. */
+  readonly value: number | null;
+  /** What is wrong, in one sentence. */
+  readonly message: string;
+  /** The page and section that describe what to do, relative to the repository. */
+  readonly runbook: string;
+};
+
+export type OperatorAlerts = {
+  /** ISO 8601, UTC. */
+  readonly evaluated_at: string;
+  readonly alerts: readonly OperatorAlert[];
+};
+
+export type OperatorBackup = {
+  readonly backup_id: number;
+  readonly outcome: 'complete' | 'failed';
+  /** ISO 8601, UTC. */
+  readonly started_at: string;
+  /** ISO 8601, UTC. */
+  readonly finished_at: string;
+  /** The time whose state a restore returns to. Null if the backup failed. */
+  readonly taken_at: string | null;
+  /** Size of the dump and of the ClickHouse backups. Null if the backup failed. */
+  readonly bytes: number | null;
+  /** Folder of the dump, and the disk of the ClickHouse backups. */
+  readonly destination: string;
+  /** Why the backup failed. Null if it is complete. */
+  readonly error: string | null;
+};
+
+export type OperatorBackups = {
+  /** The backup to restore. Null if no complete backup is recorded. */
+  readonly newest_complete: {
+    readonly backup_id: number;
+    readonly outcome: 'complete' | 'failed';
+    /** ISO 8601, UTC. */
+    readonly started_at: string;
+    /** ISO 8601, UTC. */
+    readonly finished_at: string;
+    /** The time whose state a restore returns to. Null if the backup failed. */
+    readonly taken_at: string | null;
+    /** Size of the dump and of the ClickHouse backups. Null if the backup failed. */
+    readonly bytes: number | null;
+    /** Folder of the dump, and the disk of the ClickHouse backups. */
+    readonly destination: string;
+    /** Why the backup failed. Null if it is complete. */
+    readonly error: string | null;
+    /** Time since `taken_at`. */
+    readonly age_seconds: number;
+  } | null;
+  /** The 30 newest attempts, newest first. */
+  readonly backups: readonly OperatorBackup[];
+  /** The command that takes a backup. Replace the folder. */
+  readonly cli: readonly ({
+    readonly action: 'back_up';
+    readonly command: string;
+  })[];
+};
+
+/** The `inlet` commands that are available now. The API only reads. */
+export type OperatorCommands = readonly ({
+  readonly action: 'show' | 'cancel' | 'retry' | 'list_jobs' | 'list_keys';
+  /** The command, as a shell accepts it. */
+  readonly command: string;
+})[];
+
+export type OperatorEngine = {
+  /** When the servers answered. ISO 8601, UTC. */
+  readonly checked_at: string;
+  /** One entry per server in `INLET_CLICKHOUSE_URLS`, in the same order. */
+  readonly replicas: readonly OperatorReplica[];
+};
+
+export type OperatorFile = {
+  readonly file_id: number;
+  readonly path: string;
+  /** Size of the object. */
+  readonly bytes: number;
+  /** 0 pending, 1 running, 2 done, 3 error. */
+  readonly status: 0 | 1 | 2 | 3;
+  /** Whether the file is read and waits to be published. */
+  readonly staged: boolean;
+  /** Attempts to load the file. */
+  readonly attempts: number;
+  /** Rows that were read. */
+  readonly rows: number;
+  /** Rows that were not rejected. */
+  readonly accepted_rows: number;
+  /** Why the file failed. Null unless the status is 3. */
+  readonly error: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+  } | null;
+};
+
+export type OperatorJob = {
+  /** ID of the job. For an import or a delete, it is also the import log ID. */
+  readonly job_id: number;
+  /** What the job does. */
+  readonly kind: 'import' | 'delete' | 'audience';
+  /** 0 pending, 1 running, 2 done, 3 error. */
+  readonly status: 0 | 1 | 2 | 3;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** When the job started. Null while it is pending. */
+  readonly started_at: string | null;
+  /** Name of the partner. */
+  readonly partner: string;
+  /** Position in the partner's lane since the first job. Jobs run in this order. */
+  readonly lane_position: number;
+  /** The submitted path, relative to the prefix of the partner. Empty for a delete. */
+  readonly file_path: string;
+  /** Whether the job was canceled. */
+  readonly canceled: boolean;
+  /** Why the job failed. Null unless the status is 3. */
+  readonly error: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+  } | null;
+  /** When the job finished. Null before then. */
+  readonly finished_at: string | null;
+  readonly cli: OperatorCommands;
+};
+
+export type OperatorJobDetails = {
+  /** ID of the job. For an import or a delete, it is also the import log ID. */
+  readonly job_id: number;
+  /** What the job does. */
+  readonly kind: 'import' | 'delete' | 'audience';
+  /** 0 pending, 1 running, 2 done, 3 error. */
+  readonly status: 0 | 1 | 2 | 3;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** When the job started. Null while it is pending. */
+  readonly started_at: string | null;
+  /** Name of the partner. */
+  readonly partner: string;
+  /** Position in the partner's lane since the first job. Jobs run in this order. */
+  readonly lane_position: number;
+  /** The submitted path, relative to the prefix of the partner. Empty for a delete. */
+  readonly file_path: string;
+  /** Whether the job was canceled. */
+  readonly canceled: boolean;
+  /** Why the job failed. Null unless the status is 3. */
+  readonly error: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+  } | null;
+  /** When the job finished. Null before then. */
+  readonly finished_at: string | null;
+  readonly cli: OperatorCommands;
+  /** The first 100 files. `inlet jobs show` prints up to 1,000. */
+  readonly files: readonly OperatorFile[];
+  readonly has_more_files: boolean;
+};
+
+export type OperatorLane = {
+  readonly partner_id: number;
+  /** Name of the partner. */
+  readonly partner: string;
+  /** Whether a worker is running the lane. */
+  readonly state: 'running' | 'waiting_for_worker' | 'waiting_to_retry' | 'waiting_for_files' | 'without_token';
+  /** What the lane is waiting for, in words. */
+  readonly waits_for: string;
+  /** When the oldest job last finished a file or a step, or when it was submitted. ISO 8601, UTC. */
+  readonly since: string;
+  /** When the lane is tried again. Null if it is not waiting for a retry. */
+  readonly next_attempt_at: string | null;
+  /** Whether a backup pauses publishing now. It affects all lanes. */
+  readonly paused: boolean;
+  /** Unfinished jobs of the partner. */
+  readonly open_jobs: number;
+  /** The unfinished job that was submitted first. */
+  readonly oldest_job: {
+    /** ID of the job. For an import or a delete, it is also the import log ID. */
+    readonly job_id: number;
+    /** What the job does. */
+    readonly kind: 'import' | 'delete' | 'audience';
+    /** 0 pending, 1 running, 2 done, 3 error. */
+    readonly status: 0 | 1 | 2 | 3;
+    /** ISO 8601, UTC. */
+    readonly created_at: string;
+    /** When the job started. Null while it is pending. */
+    readonly started_at: string | null;
+  };
+  /** Files of the oldest job. */
+  readonly files: {
+    /** Files that are not finished. */
+    readonly open: number;
+    /** Files that workers are loading or have started to load. */
+    readonly loading: number;
+    /** Files that are loaded or have failed. */
+    readonly finished: number;
+  };
+  readonly cli: OperatorCommands;
+};
+
+export type OperatorPartner = {
+  readonly partner_id: number;
+  /** Name of the partner. */
+  readonly name: string;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** Unfinished jobs. */
+  readonly open_jobs: number;
+  readonly api_keys: {
+    /** Keys that are neither revoked nor expired. */
+    readonly valid: number;
+    /** All keys. */
+    readonly all: number;
+  };
+  /** When a key was last used or a job was last submitted, accurate to about a minute. */
+  readonly last_active_at: string | null;
+  /** What the partner can store, as in `GET /v1/limits`. */
+  readonly quotas: {
+    readonly stored_rows: {
+      readonly limit: number;
+      readonly used: number;
+      /** When `used` was measured. Null if it is counted now. */
+      readonly measured_at: string | null;
+    };
+    readonly stored_bytes: {
+      readonly limit: number;
+      readonly used: number;
+      /** When `used` was measured. Null if it is counted now. */
+      readonly measured_at: string | null;
+    };
+    readonly audiences: {
+      readonly limit: number;
+      readonly used: number;
+      /** When `used` was measured. Null if it is counted now. */
+      readonly measured_at: string | null;
+    };
+    readonly attributes: {
+      readonly limit: number;
+      readonly used: number;
+      /** When `used` was measured. Null if it is counted now. */
+      readonly measured_at: string | null;
+    };
+    readonly foreign_keys: {
+      readonly limit: number;
+      readonly used: number;
+      /** When `used` was measured. Null if it is counted now. */
+      readonly measured_at: string | null;
+    };
+    readonly idempotency_keys: {
+      readonly limit: number;
+      readonly used: number;
+      /** When `used` was measured. Null if it is counted now. */
+      readonly measured_at: string | null;
+    };
+  };
+  readonly cli: OperatorCommands;
+};
+
+export type OperatorReplica = {
+  /** Number of the shard, starting at 1. */
+  readonly shard: number;
+  /** Number of the replica within its shard, starting at 1. */
+  readonly replica: number;
+  /** Configured URL, without user and password. */
+  readonly url: string;
+  /** Whether the server answered all queries within two seconds. */
+  readonly reachable: boolean;
+  /** Why the server is not reachable. */
+  readonly problem: string | null;
+  /** Null if the server is not reachable. */
+  readonly state: {
+    /** Version of ClickHouse. */
+    readonly version: string;
+    readonly uptime_seconds: number;
+    /** The tables of Inlet's database, including staging tables. */
+    readonly parts: {
+      /** Active parts. */
+      readonly active: number;
+      /** Rows in them. */
+      readonly rows: number;
+      /** Bytes on disk. */
+      readonly bytes: number;
+    };
+    /** Mutations of Inlet's database. */
+    readonly mutations: {
+      /** Mutations that are not finished. */
+      readonly unfinished: number;
+      /** Age of the oldest one. Null if there is none. */
+      readonly oldest_seconds: number | null;
+      /** Why one of them failed last. Null if none has failed. */
+      readonly latest_failure: string | null;
+    };
+    readonly disks: readonly ({
+      readonly name: string;
+      /** Free space. */
+      readonly free_bytes: number;
+      /** Size of the disk. */
+      readonly total_bytes: number;
+    })[];
+    /** Null if the shard has only one server. */
+    readonly replication: {
+      /** Whether any table is read-only. */
+      readonly read_only: boolean;
+      /** State of the sessions with ClickHouse Keeper or ZooKeeper. */
+      readonly keeper_session: 'active' | 'expired';
+      /** How far the replica is behind the other replicas. */
+      readonly delay_seconds: number;
+      /** Entries in the replication queue. */
+      readonly queued_tasks: number;
+    } | null;
+  } | null;
 };
 
 export type Overlap = {
@@ -400,4 +758,48 @@ export type Ready = {
   readonly status: 'ok' | 'unavailable';
   /** State of each dependency, by name. */
   readonly dependencies: Readonly<Record<string, 'ok' | 'unavailable'>>;
+};
+
+export type RetryImport = {
+  /** Credentials for the partner's own bucket. Required if `path_type` is 1. */
+  readonly credentials?: {
+    readonly accessKeyId?: string | undefined;
+    readonly secretAccessKey?: string | undefined;
+    /** The ARN of an IAM role. Inlet assumes the role with the partner's external ID. Send either `roleArn` or the two keys. */
+    readonly roleArn?: string | undefined;
+    readonly region: string;
+  } | undefined;
+};
+
+export type StartUpload = {
+  /** The path of the new file, relative to the partner's prefix. */
+  readonly file_path: string;
+  /** Size of the file. */
+  readonly bytes: number;
+};
+
+export type Upload = {
+  readonly upload_id: string;
+  /** The path to import or to load into an audience. */
+  readonly file_path: string;
+  /** Size of the file. */
+  readonly bytes: number;
+  /** Size of every part except the last, which contains the rest. */
+  readonly part_bytes: number;
+  /** The parts that are stored. */
+  readonly uploaded: readonly ({
+    /** Position of the part in the file, from 1. */
+    readonly part_number: number;
+    readonly bytes: number;
+    readonly etag: string;
+  })[];
+  /** The parts that are missing. A URL is valid for one hour and needs no credentials. */
+  readonly parts: readonly ({
+    /** Position of the part in the file, from 1. */
+    readonly part_number: number;
+    /** Send the bytes of the part to this URL with `PUT`. */
+    readonly url: string;
+  })[];
+  /** When the upload can no longer be read or completed (ISO 8601, UTC). */
+  readonly expires_at: string;
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cancelRequesters } from '../../../domain/cancellation.ts';
 import type { ImportLog } from '../../../domain/import-log.ts';
 import { jobStatus } from '../../../domain/job.ts';
 import type { LoadedFile } from '../../../ports/records.ts';
@@ -61,6 +62,9 @@ export const importLogSchema = z
       .nullable()
       .meta({ description: 'When the files were listed. Null while the job is waiting.' }),
     finished_at: timestamp.nullable().meta({ description: 'Null until the job has finished.' }),
+    cancel_requested_at: timestamp.nullable().meta({ description: 'When the job was canceled. Null unless it was.' }),
+    cancel_requested_by: z.enum(cancelRequesters).nullable().meta({ description: 'Who canceled the job.' }),
+    retry_of: z.int().nullable().meta({ description: 'The import that this one repeats.' }),
     progress: progressSchema,
   })
   .meta({ id: 'ImportLog' });
@@ -111,6 +115,9 @@ export const importLogExample: ImportLogRecord = {
   updated_at: '2026-11-15T01:12:18.654Z',
   started_at: '2026-11-15T01:12:18.301Z',
   finished_at: '2026-11-15T01:12:18.654Z',
+  cancel_requested_at: null,
+  cancel_requested_by: null,
+  retry_of: null,
   progress: {
     bytes_read: 113,
     bytes_total: 113,
@@ -138,6 +145,9 @@ export function importLogRecord(log: ImportLog): ImportLogRecord {
     updated_at: log.updatedAt.toISOString(),
     started_at: log.startedAt?.toISOString() ?? null,
     finished_at: log.finishedAt?.toISOString() ?? null,
+    cancel_requested_at: log.cancelRequest?.at.toISOString() ?? null,
+    cancel_requested_by: log.cancelRequest?.by ?? null,
+    retry_of: log.retryOf,
     progress: progressRecord(log),
   };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type WriteAudienceDeps, appendAudienceFiles } from '../../../usecases/accept/write-audiences.ts';
-import { partnerOf, scopeOf } from '../authentication.ts';
+import { callerOf, partnerOf, scopeOf } from '../authentication.ts';
 import { audienceNotFound, invalidFilePath, invalidRequest, tooManyOpenJobs } from '../documentation.ts';
 import { type IdempotencyDeps, idempotentRequestOf } from '../idempotency.ts';
 import { defineRoute } from '../operation.ts';
@@ -34,7 +34,8 @@ export const appendFiles = defineRoute({
     ...tooManyOpenJobs,
   },
   handler: (deps: WriteAudienceDeps & IdempotencyDeps) => async (request, reply) => {
-    const caller = { partner: partnerOf(request), scope: scopeOf(request) };
+    const signedInCustomerId = callerOf(request).session?.customer?.id ?? null;
+    const caller = { partner: partnerOf(request), scope: scopeOf(request), signedInCustomerId };
     const audienceId = request.params.audience_id;
     const idempotent = idempotentRequestOf(deps, request, reply, caller.scope.customerId);
     await appendAudienceFiles(deps, caller, audienceId, request.body.file_path, idempotent);

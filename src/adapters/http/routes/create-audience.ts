@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type WriteAudienceDeps, createAudience as create } from '../../../usecases/accept/write-audiences.ts';
-import { partnerOf, scopeOf } from '../authentication.ts';
+import { callerOf, partnerOf, scopeOf } from '../authentication.ts';
 import { invalidFilePath, invalidRequest, tooManyOpenJobs } from '../documentation.ts';
 import { type IdempotencyDeps, idempotentRequestOf } from '../idempotency.ts';
 import { defineRoute } from '../operation.ts';
@@ -59,7 +59,8 @@ export const createAudience = defineRoute({
   },
   handler: (deps: WriteAudienceDeps & IdempotencyDeps) => async (request, reply) => {
     const { name: audienceName, file_path } = request.body;
-    const caller = { partner: partnerOf(request), scope: scopeOf(request) };
+    const signedInCustomerId = callerOf(request).session?.customer?.id ?? null;
+    const caller = { partner: partnerOf(request), scope: scopeOf(request), signedInCustomerId };
     const idempotent = idempotentRequestOf(deps, request, reply, caller.scope.customerId);
     const audience = { name: audienceName, filePath: file_path };
     const { audienceId, warehouseSegmentId } = await create(deps, caller, audience, idempotent);

@@ -12,7 +12,8 @@ import { scopeOf } from '../authentication.ts';
 import { prefersCsv, sendCsv } from '../csv.ts';
 import { invalidQuery } from '../documentation.ts';
 import { defineRoute } from '../operation.ts';
-import { pathId, queryNumber } from '../schemas.ts';
+import { linkNext, readCursor } from '../paging.ts';
+import { pageCursor, pathId, queryNumber } from '../schemas.ts';
 
 const split = z.enum(splits);
 
@@ -38,6 +39,19 @@ const query = z
         description: `Maximum number of entries. Without a limit, JSON contains ${defaultEntries} entries, and CSV contains all.`,
         examples: [10],
       }),
+    cursor: pageCursor,
+    name: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .meta({
+        description: 'Returns only attributes whose name contains this text, in upper or lower case.',
+        examples: ['sport'],
+      }),
+    small: z.enum(['include', 'omit']).default('include').meta({
+      description: 'Whether to return groups that are too small for reliable conclusions, including hidden ones.',
+    }),
     // This parameter has no example, because the examples of all parameters must be valid together.
     baseline_segment_id: queryNumber('baseline_segment_id', Number.MAX_SAFE_INTEGER).optional().meta({
       description:
@@ -126,6 +140,16 @@ export const compositionSchema = z
     next_report_at: z.iso.datetime().nullable().meta({
       description: 'When a new report is possible. Null unless the privacy budget is spent.',
     }),
+    totals: z
+      .object({
+        entries: z.int(),
+        small: z.int().meta({ description: 'Entries of groups that are too small, including hidden ones.' }),
+        hidden: z.int().meta({ description: 'Entries whose counts are hidden.' }),
+      })
+      .meta({
+        description:
+          'Numbers of entries on all pages. If `name` is set, only those with the name. Omitted small groups are counted.',
+      }),
     attributes: z.array(compositionEntrySchema).max(maxReportEntries),
   })
   .meta({ id: 'Composition' });
@@ -140,7 +164,7 @@ export const getComposition = defineRoute({
   scope: 'audience:read',
   summary: 'Get the composition of an audience',
   description:
-    'Returns a report on what the matched devices have in common. For each attribute, the report compares the number of matched devices with the whole warehouse. Noise is added to counts and small groups are hidden, unless the operator has disabled this protection. A worker computes the report. If that takes longer than the request timeout, the response is 503 `report_not_ready`, and the computation continues. Every new report spends a part of the privacy budget. If the budget is spent, the response contains the last report of an earlier load. A baseline needs a report of its own: the report of the other audience, or the report that is split by country. Send `Accept: text/csv` for the entries as CSV.',
+    'Returns a report on what the matched devices have in common. For each attribute, the report compares the number of matched devices with the whole warehouse. Noise is added to counts and small groups are hidden, unless the operator has disabled this protection. A worker computes the report. If that takes longer than the request timeout, the response is 503 `report_not_ready`, and the computation continues. Every new report spends a part of the privacy budget. If the budget is spent, the response contains the last report of an earlier load. A baseline needs a report of its own: the report of the other audience, or the report that is split by country. Pages can be from different reports if a report is computed in between; compare `computed_at`. Send `Accept: text/csv` for the entries as CSV.',
   params: z.object({
     default_warehouse_segment_id: pathId("The audience's `default_warehouse_segment_id`.", 500001),
   }),
@@ -160,6 +184,7 @@ export const getComposition = defineRoute({
       computed_at: '2026-11-15T01:14:02.310Z',
       current: true,
       next_report_at: null,
+      totals: { entries: 1, small: 0, hidden: 0 },
       attributes: [
         {
           attribute_id: 1001,
@@ -177,6 +202,7 @@ export const getComposition = defineRoute({
         },
       ],
     },
+    isPaged: true,
     csv: 'attribute_id,name,provider,value,devices,devices_low,devices_high,share,warehouse_devices,warehouse_share,baseline_devices,baseline_share,index,index_low,index_high,small\r\n1001,sports,acme,click,500,485,539,0.5,100000,0.333,,,1.5,1.4,1.64,false\r\n',
   },
   problems: {
@@ -190,15 +216,32 @@ export const getComposition = defineRoute({
   },
   handler: (deps: { readonly composition: CompositionDeps }) => async (request, reply) => {
     const { default_warehouse_segment_id } = request.params;
-    const { split: by = null, order, limit, baseline_segment_id, baseline_country } = request.query;
+    const {
+      split: by = null,
+      order,
+      cursor,
+      name = null,
+      small,
+      baseline_segment_id,
+      baseline_country,
+    } = request.query;
     const isCsv = prefersCsv(request.headers.accept);
+    const [offset = 0] = readCursor(cursor, 'composition', 1);
+    const limit = request.query.limit ?? (isCsv ? null : defaultEntries);
     const question = {
       split: by,
       order,
-      limit: limit ?? (isCsv ? null : defaultEntries),
+      offset,
+      limit,
+      name,
+      omitsSmall: small === 'omit',
       baseline: baselineOf(baseline_segment_id, baseline_country),
     };
     const composition = await compute(deps.composition, scopeOf(request), default_warehouse_segment_id, question);
+    const { entries, small: omitted } = composition.totals;
+    const end = offset + composition.entries.length;
+    if (limit !== null && end < entries - (question.omitsSmall ? omitted : 0))
+      linkNext(request, reply, limit, { list: 'composition', position: [end] });
     if (isCsv) return sendCsv(reply, columns, composition.entries, csvRow);
     return { ...compositionRecord(composition, question.baseline), default_warehouse_segment_id, split: by };
   },
@@ -228,6 +271,7 @@ function compositionRecord(
     computed_at: composition.computedAt.toISOString(),
     current: composition.nextReportAt === null,
     next_report_at: composition.nextReportAt?.toISOString() ?? null,
+    totals: composition.totals,
     attributes: composition.entries.map((entry) => ({
       attribute_id: entry.attributeId,
       name: entry.name,

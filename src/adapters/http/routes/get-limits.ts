@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type BudgetKind, budgetDays, sumDraws } from '../../../domain/composition/budget.ts';
+import { type BudgetKind, budgetDays, nextRenewal, sumDraws } from '../../../domain/composition/budget.ts';
 import { type Limits, type RequestLimits, maxKeysPerDelete } from '../../../domain/limits.ts';
 import { type Quotas, type Usage, quotaNames } from '../../../domain/quota.ts';
 import type { PartnerStore } from '../../../ports/partner-store.ts';
@@ -13,7 +13,15 @@ const limit = (description: string) => z.int().meta({ description });
 
 const counted = { limit: z.int(), used: z.int() };
 const countedQuota = (description: string) => z.object(counted).meta({ description });
-const budget = (description: string) => z.object(counted).meta({ description });
+const budget = (description: string) =>
+  z
+    .object({
+      ...counted,
+      renews_at: timestamp
+        .nullable()
+        .meta({ description: 'When the oldest part of `used` no longer counts. Null if nothing is used.' }),
+    })
+    .meta({ description });
 const measuredQuota = (description: string) =>
   z
     .object({
@@ -103,7 +111,10 @@ export const getLimits = defineRoute({
       line_bytes: 102_400,
       body_bytes: 1_048_576,
       header_bytes: 16_384,
-      reports: { composition: { limit: 100, used: 7 }, overlap: { limit: 100, used: 4 } },
+      reports: {
+        composition: { limit: 100, used: 7, renews_at: '2026-12-01T08:30:00.000Z' },
+        overlap: { limit: 100, used: 4, renews_at: '2026-12-03T14:05:11.000Z' },
+      },
       quotas: {
         stored_rows: measurement(10_000_000_000, { used: 41_873_211, measuredAt }),
         stored_bytes: measurement(1_000_000_000_000, { used: 719_401_322, measuredAt }),
@@ -120,10 +131,14 @@ export const getLimits = defineRoute({
     async (request) => {
       const partnerId = partnerOf(request).id;
       const used = await usage.read(partnerId);
-      const spentOn = async (kind: BudgetKind) => ({
-        limit: reportLimits.perCustomer,
-        used: sumDraws((await spending.findSpent(scopeOf(request), kind)).ofCustomer),
-      });
+      const spentOn = async (kind: BudgetKind) => {
+        const { ofCustomer } = await spending.findSpent(scopeOf(request), kind);
+        return {
+          limit: reportLimits.perCustomer,
+          used: sumDraws(ofCustomer),
+          renews_at: nextRenewal(ofCustomer)?.toISOString() ?? null,
+        };
+      };
       return {
         requests_per_minute_per_key: requestLimits.perKey,
         requests_per_minute_per_partner: requestLimits.perPartner,

@@ -3,10 +3,11 @@ import type { LoadStage } from '../../../ports/load-stage.ts';
 import { listAudienceErrors as list } from '../../../usecases/follow/read-audiences.ts';
 import { scopeOf } from '../authentication.ts';
 import { audienceNotFound, invalidPage } from '../documentation.ts';
+import { errorListQuery } from '../list-filters.ts';
 import { loadErrorsResponse } from '../load-errors-response.ts';
 import { defineRoute } from '../operation.ts';
 import { loadErrorListSchema } from '../records/load-error.ts';
-import { audienceParams, pageQuery } from '../schemas.ts';
+import { audienceParams } from '../schemas.ts';
 
 type Deps = { readonly audiences: AudienceStore; readonly stage: LoadStage };
 
@@ -20,7 +21,7 @@ export const listAudienceErrors = defineRoute({
   description:
     'Lists paths without files, failed files, and the first rejected rows for each file and reason. Errors are kept for 90 days. Send `Accept: text/csv` for CSV. In CSV, values that a spreadsheet would interpret as a formula are prefixed with an apostrophe.',
   params: audienceParams,
-  query: pageQuery(1000, 100),
+  query: errorListQuery,
   response: {
     status: 200,
     description: 'A page of errors.',

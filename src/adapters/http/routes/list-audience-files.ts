@@ -2,10 +2,11 @@ import type { AudienceStore, FilePosition } from '../../../ports/audience-store.
 import { listAudienceFiles as list, maxFilesShown } from '../../../usecases/follow/read-audiences.ts';
 import { scopeOf } from '../authentication.ts';
 import { audienceNotFound, invalidPage } from '../documentation.ts';
+import { fileListQuery } from '../list-filters.ts';
 import { defineRoute } from '../operation.ts';
 import { type Cursor, linkNext, readCursor } from '../paging.ts';
 import { audienceFileExample, audienceFileListSchema, audienceFileRecord } from '../records/audience.ts';
-import { audienceParams, pageQuery } from '../schemas.ts';
+import { audienceParams } from '../schemas.ts';
 
 const listName = 'audience files';
 
@@ -23,7 +24,7 @@ export const listAudienceFiles = defineRoute({
   description:
     'Lists every loaded version of a file, the newest failed attempt of each file, and paths that are waiting or failed, in submission order.',
   params: audienceParams,
-  query: pageQuery(maxFilesShown, 100),
+  query: fileListQuery(maxFilesShown),
   response: {
     status: 200,
     description: 'A page of file entries.',
@@ -33,9 +34,9 @@ export const listAudienceFiles = defineRoute({
   },
   problems: { ...audienceNotFound, ...invalidPage(maxFilesShown) },
   handler: (deps: { readonly audiences: AudienceStore }) => async (request, reply) => {
-    const { limit, cursor } = request.query;
+    const { limit, cursor, status: statuses } = request.query;
     const [jobId = 0, fileId = 0] = readCursor(cursor, listName, 2);
-    const page = { after: [jobId, fileId], limit } as const;
+    const page = { after: [jobId, fileId], limit, statuses } as const;
     const { files, next } = await list(deps, scopeOf(request), request.params.audience_id, page);
     if (next !== null) linkNext(request, reply, limit, audienceFilesAfter(next));
     return files.map(audienceFileRecord);

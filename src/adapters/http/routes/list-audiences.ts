@@ -2,10 +2,10 @@ import type { AudienceStore } from '../../../ports/audience-store.ts';
 import { listAudiences as list } from '../../../usecases/follow/read-audiences.ts';
 import { scopeOf } from '../authentication.ts';
 import { invalidPage } from '../documentation.ts';
+import { audienceListQuery } from '../list-filters.ts';
 import { defineRoute } from '../operation.ts';
 import { pageOf, readCursor } from '../paging.ts';
 import { audienceExample, audienceListSchema, audienceRecord } from '../records/audience.ts';
-import { pageQuery } from '../schemas.ts';
 
 export const listAudiences = defineRoute({
   id: 'listAudiences',
@@ -16,7 +16,7 @@ export const listAudiences = defineRoute({
   summary: 'List audiences',
   description:
     "Lists audiences, newest first. With a user token, lists that customer's audiences. Without one, lists the partner's own audiences.",
-  query: pageQuery(1000, 1000),
+  query: audienceListQuery,
   response: {
     status: 200,
     description: 'A page of audiences, without their files.',
@@ -26,9 +26,10 @@ export const listAudiences = defineRoute({
   },
   problems: invalidPage(1000),
   handler: (deps: { readonly audiences: AudienceStore }) => async (request, reply) => {
-    const { limit, cursor } = request.query;
+    const { limit, cursor, status: statuses, name, created_from, created_to } = request.query;
     const [beforeId = Number.MAX_SAFE_INTEGER] = readCursor(cursor, 'audiences', 1);
-    const items = await list(deps, scopeOf(request), { beforeId, limit: limit + 1 });
+    const filter = { statuses, name, createdFrom: created_from, createdTo: created_to };
+    const items = await list(deps, scopeOf(request), { beforeId, limit: limit + 1, filter });
     return pageOf(request, reply, { list: 'audiences', limit, items }, ({ id }) => [id]).map(audienceRecord);
   },
 });

@@ -3,10 +3,11 @@ import type { LoadStage } from '../../../ports/load-stage.ts';
 import { listImportErrors as list } from '../../../usecases/follow/read-import-logs.ts';
 import { partnerOf } from '../authentication.ts';
 import { importLogNotFound, invalidPage } from '../documentation.ts';
+import { errorListQuery } from '../list-filters.ts';
 import { loadErrorsResponse } from '../load-errors-response.ts';
 import { defineRoute } from '../operation.ts';
 import { loadErrorListSchema } from '../records/load-error.ts';
-import { importLogParams, pageQuery } from '../schemas.ts';
+import { importLogParams } from '../schemas.ts';
 
 type Deps = { readonly importLogs: ImportLogStore; readonly stage: LoadStage };
 
@@ -20,7 +21,7 @@ export const listImportErrors = defineRoute({
   description:
     'Lists failed files and the first rejected rows for each file and reason, ordered by file and row. Errors are kept for 90 days. Send `Accept: text/csv` for CSV. In CSV, values that a spreadsheet would interpret as a formula are prefixed with an apostrophe.',
   params: importLogParams,
-  query: pageQuery(1000, 100),
+  query: errorListQuery,
   response: {
     status: 200,
     description: 'A page of errors.',

@@ -2,10 +2,11 @@ import type { ImportLogStore } from '../../../ports/import-log-store.ts';
 import { listImportFiles as list } from '../../../usecases/follow/read-import-logs.ts';
 import { partnerOf } from '../authentication.ts';
 import { importLogNotFound, invalidPage } from '../documentation.ts';
+import { fileListQuery } from '../list-filters.ts';
 import { defineRoute } from '../operation.ts';
 import { pageOf, readCursor } from '../paging.ts';
 import { importFileListSchema, importFileRecord } from '../records/import-log.ts';
-import { importLogParams, pageQuery } from '../schemas.ts';
+import { importLogParams } from '../schemas.ts';
 
 export const listImportFiles = defineRoute({
   id: 'listImportFiles',
@@ -17,7 +18,7 @@ export const listImportFiles = defineRoute({
   description:
     'Lists every file of the import with its result, ordered by path. The list is empty until the import starts.',
   params: importLogParams,
-  query: pageQuery(1000, 100),
+  query: fileListQuery(1000),
   response: {
     status: 200,
     description: 'A page of files.',
@@ -38,9 +39,9 @@ export const listImportFiles = defineRoute({
   },
   problems: { ...importLogNotFound, ...invalidPage(1000) },
   handler: (deps: { readonly importLogs: ImportLogStore }) => async (request, reply) => {
-    const { limit, cursor } = request.query;
+    const { limit, cursor, status: statuses } = request.query;
     const [afterId = 0] = readCursor(cursor, 'import files', 1);
-    const page = { afterId, limit: limit + 1 };
+    const page = { afterId, limit: limit + 1, statuses };
     const items = await list(deps, partnerOf(request), request.params.import_log_id, page);
     return pageOf(request, reply, { list: 'import files', limit, items }, ({ id }) => [id]).map(importFileRecord);
   },

@@ -7,7 +7,7 @@ import { type QueueImportDeps, queueImport as queue } from '../../../usecases/ac
 import { partnerOf } from '../authentication.ts';
 import { invalidFilePath, invalidRequest, tooManyOpenJobs } from '../documentation.ts';
 import { type IdempotencyDeps, idempotentRequestOf } from '../idempotency.ts';
-import { defineRoute } from '../operation.ts';
+import { type DocumentedProblems, defineRoute } from '../operation.ts';
 import { queuedSchema } from '../records/import-log.ts';
 import { filePath, keyType, pathType } from '../schemas.ts';
 
@@ -19,7 +19,7 @@ const printable = z
     error: ({ path = [] }) => `${path.join('.')} must be printable ASCII without spaces.`,
   });
 
-const credentialsSchema = z
+export const credentialsSchema = z
   .strictObject({
     accessKeyId: printable.optional(),
     secretAccessKey: printable.optional(),
@@ -41,6 +41,38 @@ const credentialsSchema = z
     { when: ({ value }) => typeof value === 'object' && value !== null },
   )
   .meta({ description: "Credentials for the partner's own bucket. Required if `path_type` is 1.", writeOnly: true });
+
+/** Problems of operations that accept credentials for a partner's own bucket. */
+export const credentialProblems: DocumentedProblems = {
+  credentials_required: {
+    detail: 'credentials is required when path_type is 1.',
+    errors: [{ pointer: '/credentials', detail: 'credentials is required when path_type is 1.' }],
+  },
+  invalid_region: {
+    detail: '"mars-1" is not a supported AWS region.',
+    errors: [
+      {
+        pointer: '/credentials/region',
+        detail: '"mars-1" is not a supported AWS region.',
+      },
+    ],
+  },
+  invalid_role_arn: {
+    detail: 'roleArn must have the form arn:aws:iam::<account>:role/<name>.',
+    errors: [
+      { pointer: '/credentials/roleArn', detail: 'roleArn must have the form arn:aws:iam::<account>:role/<name>.' },
+    ],
+  },
+  roles_not_available: {
+    detail: 'This installation does not support roleArn. Send accessKeyId and secretAccessKey.',
+    errors: [
+      {
+        pointer: '/credentials/roleArn',
+        detail: 'This installation does not support roleArn. Send accessKeyId and secretAccessKey.',
+      },
+    ],
+  },
+};
 
 const body = z
   .strictObject({
@@ -109,34 +141,7 @@ export const queueImport = defineRoute({
       detail: 'compressed is required when file_path is a prefix.',
       errors: [{ pointer: '/compressed', detail: 'compressed is required when file_path is a prefix.' }],
     },
-    credentials_required: {
-      detail: 'credentials is required when path_type is 1.',
-      errors: [{ pointer: '/credentials', detail: 'credentials is required when path_type is 1.' }],
-    },
-    invalid_region: {
-      detail: '"mars-1" is not a supported AWS region.',
-      errors: [
-        {
-          pointer: '/credentials/region',
-          detail: '"mars-1" is not a supported AWS region.',
-        },
-      ],
-    },
-    invalid_role_arn: {
-      detail: 'roleArn must have the form arn:aws:iam::<account>:role/<name>.',
-      errors: [
-        { pointer: '/credentials/roleArn', detail: 'roleArn must have the form arn:aws:iam::<account>:role/<name>.' },
-      ],
-    },
-    roles_not_available: {
-      detail: 'This installation does not support roleArn. Send accessKeyId and secretAccessKey.',
-      errors: [
-        {
-          pointer: '/credentials/roleArn',
-          detail: 'This installation does not support roleArn. Send accessKeyId and secretAccessKey.',
-        },
-      ],
-    },
+    ...credentialProblems,
     ...tooManyOpenJobs,
   },
   handler: (deps: QueueImportDeps & IdempotencyDeps) => async (request, reply) => {
@@ -154,9 +159,9 @@ export const queueImport = defineRoute({
   },
 });
 
-type Credentials = NonNullable<z.infer<typeof body>['credentials']>;
+type Credentials = z.infer<typeof credentialsSchema>;
 
-function bucketCredentials({ accessKeyId, secretAccessKey, roleArn, region }: Credentials): BucketCredentials {
+export function bucketCredentials({ accessKeyId, secretAccessKey, roleArn, region }: Credentials): BucketCredentials {
   if (roleArn !== undefined) return { roleArn, region };
   if (accessKeyId === undefined || secretAccessKey === undefined) {
     throw new Failure(

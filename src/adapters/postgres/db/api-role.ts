@@ -7,8 +7,17 @@ export const noRole = 'none';
 
 /** Returns the URL with an option that starts each connection under the role. Keeps existing options. */
 export function underRole(url: Secret, role: string): Secret {
+  return withSetting(url, 'role', role);
+}
+
+/** Returns the URL with an option that makes every transaction read-only by default. Keeps existing options. */
+export function readOnly(url: Secret): Secret {
+  return withSetting(url, 'default_transaction_read_only', 'on');
+}
+
+function withSetting(url: Secret, name: string, value: string): Secret {
   const address = new URL(url.reveal());
-  const options = [address.searchParams.get('options') ?? '', `-c role=${role}`];
+  const options = [address.searchParams.get('options') ?? '', `-c ${name}=${value}`];
   address.searchParams.set('options', options.join(' ').trim());
   return new Secret(address.href);
 }
@@ -95,11 +104,11 @@ export const apiTables: Readonly<Record<string, string>> = {
   partner: 'SELECT, UPDATE (next_seq)',
   attribute: 'SELECT',
   attribute_foreign_key: 'SELECT',
-  job: 'SELECT, INSERT, UPDATE (status, cancelled, finished_at, updated_at, cleaned_at)',
+  job: 'SELECT, INSERT, UPDATE (status, cancelled, cancel_requested_at, cancel_requested_by, finished_at, updated_at, cleaned_at)',
   import_log: 'SELECT, INSERT',
   // Only workers decrypt the sealed credentials.
   job_credential: 'INSERT',
-  job_file: 'SELECT, UPDATE (dismissed_at)',
+  job_file: 'SELECT, UPDATE (dismissed_at, status, failure_code, failure_detail, updated_at)',
   job_file_reject: 'SELECT',
   customer: 'SELECT',
   user_token: 'SELECT',
@@ -113,6 +122,7 @@ export const apiTables: Readonly<Record<string, string>> = {
   // The API inserts rows for denied calls and never reads them.
   audit_log: 'INSERT',
   composition: 'SELECT',
+  console_link: 'SELECT, INSERT',
   event: 'SELECT',
   index_audience: 'SELECT',
   overlap: 'SELECT, INSERT',
@@ -122,7 +132,9 @@ export const apiTables: Readonly<Record<string, string>> = {
 
 /** Every other table, with the reason why the API has no access. */
 export const closedToApi: Readonly<Record<string, string>> = {
+  backup: 'written by `inlet backup` and read by the operator API',
   api_key: 'keys are found by hash, through key_with_hash()',
+  console_session: 'sessions are found by hash, through console_session_with_hash()',
   schema_migration: 'read and written by `inlet migrate` and `inlet doctor`',
   event_counter: 'written by workers',
   index_change: 'written by triggers and read by workers',
@@ -153,6 +165,12 @@ export const apiFunctions = [
   'recorded_shards()',
   'audiences_of(bigint)',
   'last_load_id()',
+  'console_session_with_hash(bytea)',
+  'open_console_session(bytea, text, text, text, bigint, bigint, bigint, bigint, bigint, double precision, double precision, integer)',
+  'extend_console_session(bytea, double precision)',
+  'end_console_session(bytea)',
+  'use_console_link(bytea)',
+  'console_subject(text, text)',
 ] as const;
 
 const apiSequences = ['warehouse_segment_id'] as const;

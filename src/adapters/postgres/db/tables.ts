@@ -62,6 +62,8 @@ type JobTable = {
   kind: string;
   status: Generated<number>;
   cancelled: Generated<boolean>;
+  cancel_requested_at: Date | null;
+  cancel_requested_by: string | null;
   failure_code: string | null;
   failure_detail: string | null;
   created_at: Timestamp;
@@ -86,6 +88,7 @@ type ImportLogTable = {
   total_rows: Generated<number>;
   unique_devices: Generated<number>;
   errors: ColumnType<readonly ImportLogError[] | null, string | null, string | null>;
+  retry_of: number | null;
 };
 
 type JobFileTable = {
@@ -265,6 +268,45 @@ type EventTable = {
   created_at: Timestamp;
 };
 
+type ConsoleSessionTable = {
+  id: Generated<number>;
+  token_hash: Uint8Array;
+  role: string;
+  subject: string;
+  name: string;
+  partner_id: PartnerId | null;
+  customer_id: number | null;
+  api_key_id: number | null;
+  segment_id: number | null;
+  audience_id: number | null;
+  created_at: Timestamp;
+  expires_at: Date;
+  idle_expires_at: Date;
+};
+
+type ConsoleLinkTable = {
+  id: Generated<number>;
+  token_hash: Uint8Array;
+  partner_id: PartnerId;
+  customer_id: number | null;
+  api_key_id: number;
+  segment_id: number;
+  audience_id: number;
+  created_at: Timestamp;
+  expires_at: Date;
+  used_at: Date | null;
+};
+
+type BackupTable = {
+  id: Generated<number>;
+  started_at: Date;
+  finished_at: Timestamp;
+  taken_at: Date | null;
+  bytes: number | null;
+  destination: string;
+  failure: string | null;
+};
+
 export type Tables = {
   partner: PartnerTable;
   api_key: ApiKeyTable;
@@ -282,6 +324,8 @@ export type Tables = {
   audience_load: AudienceLoadTable;
   dead_generation: DeadGenerationTable;
   composition: CompositionTable;
+  console_link: ConsoleLinkTable;
+  console_session: ConsoleSessionTable;
   index_change: IndexChangeTable;
   index_fold: { partner_id: PartnerId; fold_id: number; folded_at: Timestamp };
   index_audience: IndexAudienceTable;
@@ -300,6 +344,7 @@ export type Tables = {
   shard: { number: number; identity: string; weight: number; recorded_at: Timestamp };
   sweep: { name: string; ran_at: Date; next_at: Date | null };
   repair_load: { load_id: LoadId; partner_id: PartnerId; job_id: JobId; started_at: Timestamp };
+  backup: BackupTable;
   source_bucket: { identity: string; recorded_at: Timestamp };
   job_file_reject: JobFileRejectTable;
   request_window: RequestWindowTable;

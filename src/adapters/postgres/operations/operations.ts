@@ -1,81 +1,27 @@
 import type { JobId, PartnerId } from '../../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
-import { cancelledCode, jobKind, jobStatus, openStatuses } from '../../../domain/job.ts';
-import type { Cancellation, JobRequest, Operations, OriginalRequest } from '../../../ports/operations.ts';
+import { jobKind, openStatuses } from '../../../domain/job.ts';
+import type { JobRequest, OperatorCancellation, Operations, OriginalRequest } from '../../../ports/operations.ts';
 import type { Database, Tx } from '../db/tables.ts';
-import { cancelFiles, toImportMode, toJobKind, toJobStatus, toKeyType, toPathType } from '../lane/jobs.ts';
-import { endCanceledJobs, lockLane } from '../lane/lane-store.ts';
-import { sendLaneToken } from '../queue/tokens.ts';
-import { findJob, listJobs } from './select-jobs.ts';
-import { listLanes } from './select-lanes.ts';
+import { cancelJob } from '../lane/cancel-job.ts';
+import { toImportMode, toJobKind, toJobStatus, toKeyType, toPathType } from '../lane/jobs.ts';
+import { postgresJobReads } from './operator-reads.ts';
 
 export function postgresOperations(db: Database, boss: PgBoss): Operations {
   return {
-    listLanes: (limit) => listLanes(db, limit),
-    listJobs: (filter) => listJobs(db, filter),
-    findJob: (jobId, fileLimit) => findJob(db, jobId, fileLimit),
+    ...postgresJobReads(db),
     findRequest: (jobId) => selectRequest(db, jobId),
-    cancelJob: (jobId) => cancelJob(db, boss, jobId),
+    cancelJob: (jobId) => db.transaction().execute((tx) => cancelAnyJob(tx, boss, jobId)),
   };
 }
 
-/**
- * Cancels a job. Locks the lane, the job, and the files in the same order as a lane step and a commit do. The lane
- * therefore sees either the job before the cancellation or the token sent here. A file is either already staged or can
- * no longer be staged.
- */
-async function cancelJob(db: Database, boss: PgBoss, jobId: JobId): Promise<Cancellation | null> {
-  return db.transaction().execute(async (tx) => {
-    const found = await tx.selectFrom('job').select('partner_id').where('id', '=', jobId).executeTakeFirst();
-    if (!found) return null;
-    const { partner_id: partnerId } = found;
-    await lockLane(tx, partnerId);
-    const job = await lockJob(tx, jobId);
-    if (!job) return null;
-    const status = toJobStatus(job.status);
-    if (!openStatuses.includes(status)) return { is: 'ended before', status };
-    const isStarted = job.listed_at !== null;
-    if (isStarted && job.kind === jobKind.delete) return { is: 'deleting' };
-    const cancelled = isStarted ? await stopFiles(tx, jobId) : await neverStart(tx, { jobId, partnerId });
-    await sendLaneToken(boss, tx, partnerId);
-    return cancelled;
-  });
-}
-
-async function lockJob(tx: Tx, jobId: JobId) {
-  return tx
-    .selectFrom('job')
-    .select(['kind', 'status', 'listed_at'])
-    .where('id', '=', jobId)
-    .forUpdate()
-    .executeTakeFirst();
-}
-
-async function stopFiles(tx: Tx, jobId: JobId): Promise<Cancellation> {
-  await cancelFiles(tx, jobId);
-  const { all, cancelled } = await tx
-    .updateTable('job')
-    .set({ updated_at: sql`now()` })
-    .where('id', '=', jobId)
-    .returning([
-      sql<number>`(SELECT count(*) FROM job_file WHERE job_id = job.id)`.as('all'),
-      sql<number>`(SELECT count(*) FROM job_file WHERE job_id = job.id AND failure_code = ${cancelledCode})`.as(
-        'cancelled',
-      ),
-    ])
-    .executeTakeFirstOrThrow();
-  return cancelled === 0 ? { is: 'loaded' } : { is: 'stopped', cancelledFiles: cancelled, otherFiles: all - cancelled };
-}
-
-/** Cancels a job that has not started. Its keys are its only data in ClickHouse, and the sweeper removes them. */
-async function neverStart(tx: Tx, { jobId, partnerId }: { jobId: JobId; partnerId: PartnerId }): Promise<Cancellation> {
-  await tx
-    .updateTable('job')
-    .set({ cancelled: true, cleaned_at: sql`now()`, updated_at: sql`now()` })
-    .where('id', '=', jobId)
-    .execute();
-  await endCanceledJobs(tx, partnerId);
+async function cancelAnyJob(tx: Tx, boss: PgBoss, jobId: JobId): Promise<OperatorCancellation | null> {
+  const owner = await tx.selectFrom('job').select('partner_id').where('id', '=', jobId).executeTakeFirst();
+  if (!owner) return null;
+  const which = { jobId, partnerId: owner.partner_id, requester: 'operator' as const, kinds: Object.values(jobKind) };
+  const cancellation = await cancelJob(tx, boss, which);
+  if (cancellation?.is !== 'never started') return cancellation;
   const { status, ahead } = await tx
     .selectFrom('job')
     .select([
@@ -85,7 +31,7 @@ async function neverStart(tx: Tx, { jobId, partnerId }: { jobId: JobId; partnerI
     ])
     .where('id', '=', jobId)
     .executeTakeFirstOrThrow();
-  return { is: 'never started', hasEnded: status === jobStatus.failed, jobsAhead: ahead };
+  return { is: 'never started', hasEnded: !openStatuses.includes(toJobStatus(status)), jobsAhead: ahead };
 }
 
 type Row = {

@@ -1,7 +1,7 @@
 import type { JobId, PartnerId } from '../../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { JobKind, JobStatus } from '../../../domain/job.ts';
-import type { LaneState } from '../../../ports/operations.ts';
+import type { JobReads, LaneState } from '../../../ports/operations.ts';
 import type { Database } from '../db/tables.ts';
 import { fileQueue, laneQueue } from '../queue/tokens.ts';
 
@@ -12,7 +12,11 @@ type LaneRow = {
   job_id: JobId;
   kind: JobKind;
   status: JobStatus;
+  cancelled: boolean;
   created_at: Date;
+  updated_at: Date;
+  listed_at: Date | null;
+  unread_files: number;
   open_files: number;
   loading_files: number;
   ended_files: number;
@@ -23,16 +27,18 @@ type LaneRow = {
   file_tokens: number;
 };
 
-export async function listLanes(db: Database, limit: number): Promise<LaneState[]> {
+type Page = Parameters<JobReads['listLanes']>[0];
+
+export async function listLanes(db: Database, { afterJobId, limit }: Page): Promise<LaneState[]> {
   const { rows } = await sql<LaneRow>`
     WITH lane AS (
       SELECT partner_id, count(*) AS open_jobs, min(seq) AS seq FROM job WHERE status IN (0, 1) GROUP BY partner_id
     ), oldest AS (
       SELECT lane.open_jobs, j.* FROM lane JOIN job j ON j.partner_id = lane.partner_id AND j.seq = lane.seq
-      ORDER BY j.created_at LIMIT ${limit}
+      WHERE j.id > ${afterJobId} ORDER BY j.id LIMIT ${limit}
     )
-    SELECT o.partner_id, p.name AS partner, o.open_jobs, o.id AS job_id, o.kind, o.status, o.created_at,
-      f.open_files, f.loading_files, f.ended_files, f.file_tokens,
+    SELECT o.partner_id, p.name AS partner, o.open_jobs, o.id AS job_id, o.kind, o.status, o.cancelled,
+      o.created_at, o.updated_at, o.listed_at, f.unread_files, f.open_files, f.loading_files, f.ended_files, f.file_tokens,
       t.state, t.start_after, coalesce(t.start_after <= now(), true) AS is_due, f.waiting_files
     FROM oldest o
     JOIN partner p ON p.id = o.partner_id
@@ -40,6 +46,7 @@ export async function listLanes(db: Database, limit: number): Promise<LaneState[
       AND t.policy = 'exclusive' AND t.state <= 'active'
     CROSS JOIN LATERAL (
       SELECT count(*) FILTER (WHERE file.status IN (0, 1)) AS open_files,
+        count(*) FILTER (WHERE file.status IN (0, 1) AND NOT file.staged) AS unread_files,
         count(*) FILTER (WHERE file.status = 1 AND NOT file.staged) AS loading_files,
         count(*) FILTER (WHERE file.status > 1) AS ended_files,
         count(token.id) AS file_tokens,
@@ -50,15 +57,24 @@ export async function listLanes(db: Database, limit: number): Promise<LaneState[
           AND token.policy = 'exclusive' AND token.state <= 'active'
       WHERE file.job_id = o.id
     ) f
-    ORDER BY o.created_at
+    ORDER BY o.id
   `.execute(db);
   return rows.map((row) => ({
     partnerId: row.partner_id,
     partner: row.partner,
     openJobs: row.open_jobs,
-    oldestJob: { id: row.job_id, kind: row.kind, status: row.status, since: row.created_at },
+    oldestJob: {
+      id: row.job_id,
+      kind: row.kind,
+      status: row.status,
+      since: row.created_at,
+      startedAt: row.listed_at,
+      isCancelled: row.cancelled,
+      hasUnreadFiles: row.unread_files > 0,
+    },
     files: { open: row.open_files, loading: row.loading_files, ended: row.ended_files },
     is: whatItIs(row),
+    lastProgressAt: row.updated_at,
     dueAt: row.is_due ? null : row.start_after,
   }));
 }

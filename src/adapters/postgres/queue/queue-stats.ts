@@ -1,8 +1,10 @@
+import { sql } from 'kysely';
 import { type ClientBase, Pool } from 'pg';
 import { z } from 'zod';
 import type { Secret } from '../../../domain/secret.ts';
 import type { Log } from '../../../ports/observability.ts';
 import { outliveConnections } from '../db/connect.ts';
+import type { Database } from '../db/tables.ts';
 import { fileQueue, laneQueue } from './tokens.ts';
 import { livenessSessionName } from './worker-liveness.ts';
 
@@ -38,11 +40,22 @@ const rowSchema = z.record(z.enum(names), z.coerce.number().transform(Math.round
 
 export type QueueStats = Readonly<z.infer<typeof rowSchema>>;
 
+const workersAreNamed = `${livenessSessionName} %`;
+
 /** Calls a database function, because the API role cannot read the jobs of all partners. */
 export async function selectQueueStats(client: ClientBase): Promise<QueueStats> {
   const { rows } = await client.query<{ waits: unknown }>(
     'SELECT what_waits($1, $2, $3) || index_waits() || report_waits() AS waits',
-    [laneQueue, fileQueue, `${livenessSessionName} %`],
+    [laneQueue, fileQueue, workersAreNamed],
+  );
+  return rowSchema.parse(rows[0]?.waits);
+}
+
+/** Reads the same statistics through a pool. */
+export async function readQueueStats(db: Database): Promise<QueueStats> {
+  const { rows } = await sql<{ waits: unknown }>`
+    SELECT what_waits(${laneQueue}, ${fileQueue}, ${workersAreNamed}) || index_waits() || report_waits() AS waits`.execute(
+    db,
   );
   return rowSchema.parse(rows[0]?.waits);
 }

@@ -1,6 +1,6 @@
-import type { LoadCounts } from '@inlet/row-rule/file-rule';
-import { displayText } from '@inlet/row-rule/text';
-import { type RejectReason, columnOfReason, rejectReasons } from '@inlet/row-rule/row-rule';
+import type { LoadCounts } from './file-rule.ts';
+import { displayText } from './text.ts';
+import { type RejectReason, columnOfReason, rejectReasons } from './row-rule.ts';
 
 type ReasonCount = {
   readonly code: RejectReason;

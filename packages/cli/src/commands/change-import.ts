@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { type CommonOptions, partnerCommand } from '../command.ts';
+import { connect } from '../connect.ts';
+import { valueOf } from '../failures/api-errors.ts';
+import { followImport } from '../follow/follow-import.ts';
+import { outputFor } from '../terminal/output.ts';
+import { toId } from './arguments.ts';
+
+export function addChangeImportCommands(program: Command): void {
+  partnerCommand(program, 'cancel', {
+    description: 'cancel an import, or a delete that has not started',
+    examples: [['inlet cancel 12', 'Cancel import 12. Files that are already read are still loaded.']],
+  })
+    .argument('<id>', 'import or delete ID')
+    .action(async (text: string, options: CommonOptions) => {
+      const output = outputFor(options);
+      const id = toId('import', text);
+      const inlet = await connect(options);
+      valueOf(await inlet.cancelImport(id));
+      output.result({ import_log_id: id }, () => `import ${id} is canceled`);
+      output.note(`See which files were loaded: inlet imports ${id}`);
+    });
+
+  partnerCommand(program, 'retry', {
+    description: 'queue a failed or canceled import again',
+    examples: [['inlet retry 12 --watch', 'Retry import 12 and wait for completion.']],
+  })
+    .argument('<id>', 'ID of the failed import')
+    .option('--watch', 'wait for completion; exit with code 1 on any failure')
+    .action(async (text: string, options: CommonOptions & { readonly watch?: true }) => {
+      const output = outputFor(options);
+      const retried = toId('import', text);
+      const inlet = await connect(options);
+      const queued = valueOf(await inlet.retryImport(retried, {}));
+      const { import_log_id: id } = queued;
+      if (options.watch) {
+        output.note(`import ${id} repeats import ${retried}`);
+        return followImport(inlet, id, output);
+      }
+      output.result(queued, () => `import ${id} repeats import ${retried}`);
+      output.note(`Follow it with: inlet imports ${id} --watch`);
+    });
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { quotasOf, stateOf } from './usage.ts';
+
+describe('stateOf', () => {
+  it.each([
+    [0, 100, 'fine'],
+    [89, 100, 'fine'],
+    [90, 100, 'near'],
+    [100, 100, 'full'],
+    [120, 100, 'full'],
+    [500, 0, 'fine'],
+  ] as const)('%i of %i is %s', (used, limit, state) => expect(stateOf({ used, limit })).toBe(state));
+});
+
+describe('quotasOf', () => {
+  it('distinguishes usage that is measured from usage that is counted', () => {
+    const measured = { limit: 10, used: 1, measured_at: null };
+    const counted = { limit: 10, used: 1 };
+    const usages = quotasOf({
+      quotas: {
+        stored_rows: { ...measured, measured_at: '2026-11-18T10:00:00Z' },
+        stored_bytes: measured,
+        audiences: counted,
+        attributes: counted,
+        foreign_keys: counted,
+        idempotency_keys: measured,
+      },
+    });
+    expect(usages.map(({ name, isBytes, measuredAt }) => [name, isBytes, measuredAt])).toEqual([
+      ['Stored rows', false, '2026-11-18T10:00:00Z'],
+      ['Stored bytes', true, null],
+      ['Audiences', false, undefined],
+      ['Attributes', false, undefined],
+      ['Foreign keys', false, undefined],
+      ['Idempotency keys', false, null],
+    ]);
+  });
+});

@@ -1,0 +1,160 @@
+import type { AudienceDetails } from '@inlet/sdk/browser';
+import { useState } from 'preact/hooks';
+import { useRoute } from 'preact-iso';
+import { api } from '../api.ts';
+import { LiveHint } from '../components/live-hint.tsx';
+import { Page } from '../components/page.tsx';
+import { ProblemNotice, Skeleton, Status, Time } from '../components/state.tsx';
+import { useFollow } from '../components/use-follow.ts';
+import { visibleText } from '../components/visible-text.ts';
+import { formatCount, formatPercent } from '../format.ts';
+import { signedIn } from '../session.ts';
+import { AudienceFiles } from './audience-files.tsx';
+import { AudienceReasons } from './audience-reasons.tsx';
+import { ClearDialog } from './clear-dialog.tsx';
+import { funnelOf, isFailed, isMatchRounded } from './describe-audience.ts';
+import './audiences.css';
+
+export function AudiencePage() {
+  const { params } = useRoute();
+  return <AudienceOf key={params['id']} id={Number(params['id'])} />;
+}
+
+function AudienceOf({ id }: { readonly id: number }) {
+  const { value, problem, isReconnecting, restart } = useFollow(`audience ${id}`, (signal) =>
+    api.followAudience(id, { signal }),
+  );
+  const [isClearing, setClearing] = useState(false);
+  const [version, setVersion] = useState(0);
+  const back = <a href="/console/audiences">All audiences</a>;
+  if (!value) {
+    return (
+      <Page title={`Audience ${id}`} sub={back}>
+        {problem ? (
+          <ProblemNotice problem={problem} onRetry={restart} />
+        ) : (
+          <div class="card">
+            <Skeleton lines={8} />
+          </div>
+        )}
+      </Page>
+    );
+  }
+  const reload = (): void => {
+    setVersion((last) => last + 1);
+    restart();
+  };
+  return (
+    <Page
+      title={visibleText(value.name)}
+      sub={
+        <>
+          {back} · Audience {id} · created <Time at={value.created_at} />
+        </>
+      }
+      actions={
+        <>
+          <LiveHint isReconnecting={isReconnecting} isOpen={value.status < 2} />
+          <Actions audience={value} onClear={() => setClearing(true)} />
+        </>
+      }
+    >
+      {problem && <ProblemNotice problem={problem} onRetry={restart} />}
+      <Funnel audience={value} />
+      <AudienceReasons audience={value} version={`${version} ${value.status} ${value.updated_at}`} />
+      <AudienceFiles audience={value} version={version} onChange={reload} />
+      {isClearing && (
+        <ClearDialog
+          audience={value}
+          onClose={(isCleared) => {
+            setClearing(false);
+            if (isCleared) reload();
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+type ActionsProps = { readonly audience: AudienceDetails; readonly onClear: () => void };
+
+function Actions({ audience: { audience_id, default_warehouse_segment_id, file }, onClear }: ActionsProps) {
+  const canWrite = signedIn()?.scopes.includes('audience:write') ?? false;
+  return (
+    <>
+      <a class="button" href={`/console/segments/${default_warehouse_segment_id}/composition`}>
+        Composition
+      </a>
+      <a class="button" href={`/console/overlap?audiences=${audience_id}`}>
+        Overlap
+      </a>
+      {canWrite && (
+        <a class="button primary" href={`/console/audiences/${audience_id}/append`}>
+          Append files
+        </a>
+      )}
+      {canWrite && file.length > 0 && (
+        <button type="button" class="danger" onClick={onClear}>
+          Clear …
+        </button>
+      )}
+    </>
+  );
+}
+
+function Funnel({ audience }: { readonly audience: AudienceDetails }) {
+  const { status, matched_at, unique_devices, matched_devices } = audience;
+  const isEmpty = audience.file.length === 0;
+  return (
+    <section class="card stack" aria-labelledby="devices">
+      <div class="row">
+        <h2 id="devices">Devices</h2>
+        <span class="push">
+          <Status status={status} />
+        </span>
+      </div>
+      <p aria-live="polite">{sentenceOf(audience)}</p>
+      <table class="funnel">
+        <caption class="visually-hidden">Devices from upload to match</caption>
+        <tbody>
+          {funnelOf(audience).map(({ name, devices, share, note }) => (
+            <tr key={name}>
+              <th scope="row">
+                {name} <span class="muted small">{note}</span>
+              </th>
+              <td class="number">{formatCount(devices)}</td>
+              <td class="mark" aria-hidden="true">
+                <svg width="100%" height="14" role="presentation">
+                  <rect class="track" width="100%" height="14" rx="3" />
+                  <rect class="share" width={`${share * 100}%`} height="14" rx="3" />
+                </svg>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {!isEmpty && (
+        <p class="small muted">
+          {unique_devices > 0 && `Match rate ${formatPercent(matched_devices / unique_devices)}. `}
+          {matched_at === null ? (
+            'Matches are counted when the first file is loaded.'
+          ) : (
+            <>
+              Matches were counted <Time at={matched_at} />. They are counted again after an import adds devices.
+            </>
+          )}
+          {isMatchRounded(audience) && ' Below 1,000 devices, matches are rounded down.'}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function sentenceOf({ status, file }: AudienceDetails): string {
+  if (file.length === 0) return 'This audience is empty. Append files to fill it.';
+  if (status === 0) return 'Queued behind earlier jobs.';
+  if (status === 1) return 'Loading files.';
+  const failed = file.filter(isFailed).length;
+  if (status === 2) return 'All files are loaded.';
+  return `${formatCount(failed)} ${failed === 1 ? 'file' : 'files'} failed. Fix and append ${failed === 1 ? 'it' : 'them'} again, or dismiss the failed ${failed === 1 ? 'entry' : 'entries'}.`;
+}

@@ -1,0 +1,36 @@
+import type { LoadError } from '@inlet/sdk/browser';
+import { describe, expect, it } from 'vitest';
+import { funnelOf, isMatchRounded, reasonsAmong } from './describe-audience.ts';
+
+describe('funnelOf', () => {
+  it('compares each step with the uploaded devices', () => {
+    const steps = funnelOf({ uploaded_devices: 200, unique_devices: 100, matched_devices: 50 });
+    expect(steps.map(({ share }) => share)).toEqual([1, 0.5, 0.25]);
+  });
+
+  it('is empty for an empty audience', () => {
+    const steps = funnelOf({ uploaded_devices: 0, unique_devices: 0, matched_devices: 0 });
+    expect(steps.map(({ share }) => share)).toEqual([0, 0, 0]);
+  });
+});
+
+describe('isMatchRounded', () => {
+  it.each([
+    [0, false],
+    [1, true],
+    [999, true],
+    [1_000, false],
+  ])('for %i devices: %s', (unique_devices, expected) => expect(isMatchRounded({ unique_devices })).toBe(expected));
+});
+
+describe('reasonsAmong', () => {
+  const row: LoadError = { file: 'a', row: 1, column: 'id', code: 'invalid_id', message: 'Bad ID', text: 'x' };
+
+  it('lists each reason once, failed files first', () => {
+    const file: LoadError = { ...row, row: null, column: null, code: 'bad_rows', message: 'Bad rows', text: null };
+    expect(reasonsAmong([row, { ...row, row: 2 }, file])).toEqual([
+      { code: 'bad_rows', message: 'Bad rows', of: 'files', count: null },
+      { code: 'invalid_id', message: 'Bad ID', of: 'rows', count: null },
+    ]);
+  });
+});

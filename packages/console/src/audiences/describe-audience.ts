@@ -1,0 +1,40 @@
+import type { AudienceDetails, LoadError } from '@inlet/sdk/browser';
+import type { ShownReason } from '../components/reason-list.tsx';
+
+type Step = { readonly name: string; readonly devices: number; readonly share: number; readonly note: string };
+
+/** The funnel from uploaded to matched devices. Shares are of the first step that has devices. */
+export function funnelOf(
+  audience: Pick<AudienceDetails, 'uploaded_devices' | 'unique_devices' | 'matched_devices'>,
+): readonly [Step, Step, Step] {
+  const { uploaded_devices: uploaded, unique_devices: unique, matched_devices: matched } = audience;
+  const whole = Math.max(uploaded, unique, 1);
+  return [
+    { name: 'Uploaded', devices: uploaded, share: uploaded / whole, note: 'devices in all loaded files' },
+    { name: 'Unique', devices: unique, share: unique / whole, note: 'distinct devices' },
+    { name: 'Matched', devices: matched, share: matched / whole, note: 'of them are in the warehouse' },
+  ];
+}
+
+/** The API rounds smaller audiences, so that the count does not reveal a single device. */
+const exactFrom = 1_000;
+
+export function isMatchRounded({ unique_devices }: Pick<AudienceDetails, 'unique_devices'>): boolean {
+  return unique_devices > 0 && unique_devices < exactFrom;
+}
+
+/** Whether an entry still makes the audience fail. A dismissed entry does not. */
+export function isFailed({ status, dismissed_at }: AudienceDetails['file'][number]): boolean {
+  return status === 3 && dismissed_at === null;
+}
+
+/** The distinct reasons among the errors of an audience. The API does not count the rows per reason. */
+export function reasonsAmong(errors: readonly LoadError[]): readonly ShownReason[] {
+  const found = new Map<string, ShownReason>();
+  for (const { code, message, row, file } of errors) {
+    const of = row !== null ? 'rows' : file !== null ? 'files' : 'job';
+    if (!found.has(code)) found.set(code, { code, message, of, count: null });
+  }
+  const rank = { job: 0, files: 1, rows: 2 } as const;
+  return [...found.values()].toSorted((a, b) => rank[a.of] - rank[b.of]);
+}

@@ -1,0 +1,101 @@
+import { useRef, useState } from 'preact/hooks';
+import { type JobOfErrors, downloadErrors, listErrors, pageOfJob } from './error-list.ts';
+import { ChoiceFilter, type FilterBar, Filterbar, useFilters } from './filter-bar.tsx';
+import { visibleText } from './visible-text.ts';
+import { apiQuery } from './list-filters.ts';
+import { Page } from './page.tsx';
+import { PagedTable } from './paged-table.tsx';
+import { errorColumns, keyOfError } from './rejected-rows.tsx';
+import { Empty, Notice } from './state.tsx';
+
+type Props = {
+  readonly job: JobOfErrors;
+  /** What the job is called, for example `Import 12`. */
+  readonly name: string;
+  /** The codes to choose from, with their explanations. */
+  readonly reasons: readonly { readonly code: string; readonly message: string }[];
+};
+
+/** The rejected rows and failed files of a job, filtered by reason and file. */
+export function ErrorsPage({ job, name, reasons }: Props) {
+  const bar = useFilters(['code', 'file']);
+  const query = apiQuery(bar.filters);
+  const reason = reasons.find(({ code }) => code === bar.filters['code']);
+  return (
+    <Page
+      title="Rejected rows"
+      sub={
+        <>
+          <a href={pageOfJob(job)}>{name}</a> · The first 100 rows per file and reason are kept for 90 days.
+        </>
+      }
+      actions={<DownloadErrors job={job} filters={query} />}
+    >
+      <Filterbar bar={bar} label="Filter rejected rows">
+        <ChoiceFilter
+          bar={bar}
+          name="code"
+          label="Reason"
+          choices={[['', 'All reasons'], ...reasons.map(({ code }) => [code, code] as const)]}
+        />
+        <FileFilter bar={bar} />
+      </Filterbar>
+      {reason && <p>{reason.message}</p>}
+      <PagedTable
+        listKey={`${job.id} ${JSON.stringify(query)}`}
+        caption="Rejected rows and failed files, by file and line"
+        load={(page, signal) => listErrors(job, { limit: 100, ...query, ...page }, signal)}
+        rowKey={keyOfError}
+        columns={errorColumns(bar.filters['file'] === undefined ? (file) => bar.set('file', file) : null)}
+        empty={
+          <Empty title={bar.isFiltered ? 'No row matches these filters' : 'No row was rejected'}>
+            <p>
+              <a href={pageOfJob(job)}>Back to {name}</a>
+            </p>
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}
+
+/** Shows the file of the filter. A file is chosen in the tables, because a job can have 10,000 of them. */
+function FileFilter({ bar }: { readonly bar: FilterBar }) {
+  const file = bar.filters['file'];
+  if (file === undefined) return null;
+  return (
+    <label style={{ minWidth: 'min(24rem, 100%)' }}>
+      File
+      <input readOnly value={visibleText(file)} />
+    </label>
+  );
+}
+
+type DownloadProps = { readonly job: JobOfErrors; readonly filters: Readonly<Record<string, string>> };
+
+export function DownloadErrors({ job, filters }: DownloadProps) {
+  const [state, setState] = useState<'ready' | 'loading' | 'failed'>('ready');
+  const stop = useRef<AbortController | null>(null);
+  async function download(): Promise<void> {
+    const own = new AbortController();
+    stop.current = own;
+    setState('loading');
+    const isDone = await downloadErrors(job, filters, own.signal);
+    setState(isDone || own.signal.aborted ? 'ready' : 'failed');
+  }
+  if (state === 'loading') {
+    return (
+      <button type="button" onClick={() => stop.current?.abort()}>
+        Cancel the download
+      </button>
+    );
+  }
+  return (
+    <>
+      {state === 'failed' && <Notice kind="bad">The download failed. Try again.</Notice>}
+      <button type="button" onClick={() => void download()}>
+        Download CSV
+      </button>
+    </>
+  );
+}

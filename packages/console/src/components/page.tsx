@@ -1,0 +1,73 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+type PageProps = {
+  readonly title: string;
+  readonly sub?: ComponentChildren;
+  /** Buttons and links at the right of the title. */
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+};
+
+/** A page with its heading, which gets the focus when the page opens, as after a full page load. */
+export function Page({ title, sub, actions, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Inlet`;
+  }, [title]);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  return (
+    <div class="stack">
+      <div class="row">
+        <div>
+          <h1 ref={heading} tabIndex={-1} style={{ outline: 'none' }}>
+            {title}
+          </h1>
+          {sub !== undefined && <p class="muted small">{sub}</p>}
+        </div>
+        {actions !== undefined && <div class="row push no-print">{actions}</div>}
+      </div>
+      {children}
+    </div>
+  );
+}
+
+type DialogProps = { readonly title: string; readonly onClose: () => void; readonly children: ComponentChildren };
+
+/** A modal dialog. The browser keeps the focus inside and closes it on Escape. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} aria-labelledby="dialog-title" onClose={onClose}>
+      <div class="stack">
+        <h2 id="dialog-title" style={{ fontSize: 'var(--text-l)' }}>
+          {title}
+        </h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+/** A command that the reader copies to a terminal. */
+export function Command({ text }: { readonly text: string }) {
+  return (
+    <div class="row" style={{ flexWrap: 'nowrap' }}>
+      <code style={{ flex: 1 }}>{text}</code>
+      <button type="button" onClick={() => void navigator.clipboard.writeText(text)}>
+        Copy<span class="visually-hidden"> the command {text}</span>
+      </button>
+    </div>
+  );
+}
+
+/** One entry of a `<dl class="facts">`. */
+export function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import type { LoadError } from '@inlet/sdk/browser';
+import { formatCount } from '../format.ts';
+import { GivenText } from './given-text.tsx';
+import type { Column } from './paged-table.tsx';
+import './lists.css';
+
+/** The columns of rejected rows and failed files. `onFile` restricts the list to the file of a row. */
+export function errorColumns(
+  onFile: ((file: string) => void) | null,
+): readonly [Column<LoadError>, ...Column<LoadError>[]] {
+  return [
+    {
+      name: 'File',
+      cell: ({ file }) => {
+        if (file === null) return <span class="muted">The whole job</span>;
+        if (!onFile) return <GivenText text={file} />;
+        return (
+          <button type="button" class="plain" onClick={() => onFile(file)} title="Show the rows of this file only">
+            <GivenText text={file} />
+          </button>
+        );
+      },
+    },
+    { name: 'Line', isNumber: true, cell: ({ row }) => (row === null ? '–' : formatCount(row)) },
+    {
+      name: 'Column',
+      cell: ({ row, column }) => (row === null ? '–' : (column ?? <span class="muted">whole line</span>)),
+    },
+    {
+      name: 'Reason',
+      cell: ({ code, message }) => (
+        <span title={message}>
+          <code>{code}</code>
+        </span>
+      ),
+    },
+    { name: 'Text', cell: ({ text, message }) => (text === null ? message : <RowText text={text} />) },
+  ];
+}
+
+/** The API has escaped unprintable bytes of the row already. */
+export function RowText({ text }: { readonly text: string }) {
+  return text === '' ? <span class="muted">(empty)</span> : <bdi class="row-text">{text}</bdi>;
+}
+
+export function keyOfError({ file, row, code }: LoadError): string {
+  return `${file ?? ''}\n${row ?? ''}\n${code}`;
+}

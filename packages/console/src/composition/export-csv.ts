@@ -1,0 +1,26 @@
+import type { ReportQuery } from './use-report.ts';
+
+/** Saves all entries of the view as a file. Returns what went wrong, or null. */
+export async function exportCsv(segmentId: number, query: ReportQuery): Promise<string | null> {
+  const { name: _name, small: _small, ...all } = query;
+  const parameters = new URLSearchParams(Object.entries(all).map(([name, value]) => [name, String(value)]));
+  const response = await fetch(
+    `/v2/firstparty/segments/${encodeURIComponent(segmentId)}/composition?${parameters.toString()}`,
+    { headers: { accept: 'text/csv' } },
+  ).catch(() => null);
+  if (!response) return 'The API did not answer. Check your connection.';
+  if (!response.ok) return detailOf(await response.json().catch(() => null));
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = `composition-${segmentId}${query.split === undefined ? '' : `-by-${query.split}`}.csv`;
+  link.click();
+  // The browser reads the blob after the click returns.
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  return null;
+}
+
+function detailOf(problem: unknown): string {
+  return typeof problem === 'object' && problem !== null && 'detail' in problem
+    ? String(problem.detail)
+    : 'The export failed. Try again.';
+}

@@ -1,0 +1,53 @@
+import type { AudienceDetails } from '@inlet/sdk/browser';
+import { Bar, Skeleton } from '../components/state.tsx';
+import { formatCount, formatPercent } from '../format.ts';
+
+/** From the upload to the devices that the report describes. */
+export function Funnel({ audience }: { readonly audience: AudienceDetails | undefined }) {
+  if (!audience) {
+    return (
+      <div class="funnel">
+        {[0, 1, 2].map((step) => (
+          <div key={step} class="card">
+            <Skeleton lines={3} height={18} />
+          </div>
+        ))}
+      </div>
+    );
+  }
+  const { uploaded_devices: uploaded, unique_devices: unique, matched_devices: matched } = audience;
+  return (
+    <ol class="funnel" aria-label="From upload to match">
+      <Step name="Uploaded" devices={uploaded} of={uploaded} text="in all files" />
+      <Step name="Unique" devices={unique} of={uploaded} text="different devices" />
+      <Step name="Matched" devices={matched} of={uploaded} text={`known devices${shareText(matched, unique)}`} />
+    </ol>
+  );
+}
+
+/** The API rounds the number of matched devices of small audiences. */
+const exactFrom = 1_000;
+
+function shareText(matched: number, unique: number): string {
+  if (unique === 0) return '';
+  const share = unique < exactFrom ? `about ${Math.round((matched / unique) * 100)}%` : formatPercent(matched / unique);
+  return `, ${share} of unique`;
+}
+
+type StepProps = {
+  readonly name: string;
+  readonly devices: number;
+  readonly of: number;
+  readonly text: string;
+};
+
+function Step({ name, devices, of, text }: StepProps) {
+  return (
+    <li class="card">
+      <span class="step-name">{name}</span>
+      <span class="step-value">{formatCount(devices)}</span>
+      <span class="step-text">{text}</span>
+      <Bar share={of === 0 ? 0 : devices / of} label={`${name}, share of the uploaded devices`} />
+    </li>
+  );
+}

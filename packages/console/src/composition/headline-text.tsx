@@ -1,0 +1,43 @@
+import type { CompositionEntry } from '@inlet/sdk/browser';
+import { Skeleton } from '../components/state.tsx';
+import { entryLabel } from './entry-labels.ts';
+import { headlineOf } from './headline.ts';
+import type { Highlights } from './use-highlights.ts';
+
+type Props = {
+  readonly highlights: Highlights | undefined;
+  readonly baselineName: string;
+  readonly isWaiting: boolean;
+};
+
+export function Headline({ highlights, baselineName, isWaiting }: Props) {
+  if (isWaiting) {
+    return (
+      <p class="headline" aria-live="polite">
+        The report is being counted. This takes a few seconds after a load, and it opens here by itself.
+      </p>
+    );
+  }
+  if (!highlights) {
+    return (
+      <div class="headline">
+        <Skeleton height={26} />
+      </div>
+    );
+  }
+  const { report, entries } = highlights;
+  const labelOf = (entry: CompositionEntry): string => entryLabel(entry, report.split, entries);
+  return (
+    <p class="headline">
+      {headlineOf({ report, entries, baselineName, labelOf }).map(({ text, tone }) =>
+        tone ? (
+          <strong key={text} class={tone}>
+            {text}
+          </strong>
+        ) : (
+          text
+        ),
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,62 @@
+/** Numbers, times, and sizes in the reader's language. */
+const integers = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
+const percents = new Intl.NumberFormat(undefined, {
+  style: 'percent',
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
+const factors = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' });
+
+export function formatCount(count: number | string): string {
+  return integers.format(Number(count));
+}
+
+export function formatPercent(share: number): string {
+  return percents.format(share);
+}
+
+/** `1.8×` */
+export function formatFactor(index: number): string {
+  return `${factors.format(index)}×`;
+}
+
+export function formatExactTime(iso: string): string {
+  return exact.format(new Date(iso));
+}
+
+export function formatDay(iso: string): string {
+  return days.format(new Date(iso));
+}
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/** `3 minutes ago`. The parameter `now` is for tests. */
+export function formatRelativeTime(iso: string, now: number = Date.now()): string {
+  const seconds = Math.round((Date.parse(iso) - now) / 1000);
+  const [unit, length] = units.find(([, of]) => Math.abs(seconds) >= of) ?? (['second', 1] as const);
+  return relative.format(Math.trunc(seconds / length), unit);
+}
+
+/** `1 h 4 min`, `35 s` */
+export function formatDuration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  if (whole < 86_400) return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
+  return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3_600)} h`;
+}
+
+const sizes = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(sizes.length - 1, Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1000 ** power;
+  return `${new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 }).format(value)} ${sizes[power] ?? 'B'}`;
+}

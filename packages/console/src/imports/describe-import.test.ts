@@ -1,0 +1,120 @@
+import type { ImportLog, ImportLogError } from '@inlet/sdk/browser';
+import { describe, expect, it } from 'vitest';
+import {
+  canCancel,
+  canRetry,
+  describeProgress,
+  nameOf,
+  reasonsOf,
+  rejectedRows,
+  summaryOf,
+} from './describe-import.ts';
+
+const record: ImportLog = {
+  import_log_id: 7,
+  file_path: 'monday/',
+  path_type: 0,
+  key_type: 1,
+  status: 2,
+  log_type: 0,
+  keys: null,
+  unique_devices: '90',
+  total_rows: '100',
+  errors: null,
+  created_at: '2026-11-18T10:00:00.000Z',
+  updated_at: '2026-11-18T10:00:00.000Z',
+  started_at: null,
+  finished_at: null,
+  cancel_requested_at: null,
+  cancel_requested_by: null,
+  retry_of: null,
+  progress: {
+    bytes_read: 0,
+    bytes_total: 0,
+    percent: 0,
+    rows_read: 0,
+    queue_position: 0,
+    estimated_seconds_left: null,
+  },
+};
+
+const ofRows: ImportLogError = { code: 'invalid_id', message: '', file: 'a', row: 3, column: 'id', count: 8 };
+const moreRows: ImportLogError = { ...ofRows, code: 'empty_id', count: 20 };
+const ofFile: ImportLogError = { ...ofRows, code: 'wrong_shape', row: null, column: null, count: 2 };
+const ofJob: ImportLogError = { ...ofFile, code: 'no_files', file: null, count: 1 };
+const errors = [ofRows, ofFile, moreRows, ofJob];
+
+describe('canCancel', () => {
+  it.each([
+    ['a waiting import', { status: 0, log_type: 0 }, true],
+    ['a running import', { status: 1, log_type: 0 }, true],
+    ['a waiting delete', { status: 0, log_type: 1 }, true],
+    ['a delete that has started', { status: 1, log_type: 1 }, false],
+    ['a failed import', { status: 3, log_type: 0 }, false],
+    ['an import that is canceled already', { status: 1, log_type: 0, cancel_requested_at: record.created_at }, false],
+  ] as const)('tells whether %s can be canceled', (_name, changes, expected) => {
+    expect(canCancel({ ...record, ...changes })).toBe(expected);
+  });
+});
+
+describe('canRetry', () => {
+  it.each([
+    ['a failed import', { status: 3 }, true],
+    ['an import that is done', { status: 2 }, false],
+    ['a failed delete', { status: 3, log_type: 1 }, false],
+    ["a failed import from the partner's own bucket", { status: 3, path_type: 1 }, false],
+  ] as const)('tells whether %s can be retried', (_name, changes, expected) => {
+    expect(canRetry({ ...record, ...changes })).toBe(expected);
+  });
+});
+
+describe('reasonsOf', () => {
+  it('lists the job first, then files, then rows by count', () => {
+    expect(reasonsOf({ errors }).map(({ code, of }) => [code, of])).toEqual([
+      ['no_files', 'job'],
+      ['wrong_shape', 'files'],
+      ['empty_id', 'rows'],
+      ['invalid_id', 'rows'],
+    ]);
+  });
+});
+
+describe('rejectedRows', () => {
+  it('counts rows only', () => expect(rejectedRows({ errors })).toBe(28));
+  it('is 0 without errors', () => expect(rejectedRows({ errors: null })).toBe(0));
+});
+
+describe('nameOf', () => {
+  it.each([
+    [{}, 'monday/'],
+    [{ log_type: 1, keys: ['music'] }, 'Delete music'],
+    [{ log_type: 1, keys: ['music', 'sports', 'golf'] }, 'Delete music and 2 more'],
+  ] as const)('names %j as %s', (fields, name) => expect(nameOf({ ...record, ...fields })).toBe(name));
+});
+
+describe('describeProgress', () => {
+  const { progress } = record;
+  it.each([
+    [{ status: 0, progress: { ...progress, queue_position: 1 } }, '1 job ahead'],
+    [
+      { status: 0, progress: { ...progress, queue_position: 3, estimated_seconds_left: 65 } },
+      '3 jobs ahead · 1 min 5 s left',
+    ],
+    [{ status: 0, progress }, 'Next in line'],
+    [{ status: 1, progress: { ...progress, percent: 41.9, estimated_seconds_left: 5 } }, '41% · 5 s left'],
+    [{ status: 2, progress: { ...progress, percent: 100 } }, ''],
+  ] as const)('describes %j', (fields, text) => expect(describeProgress(fields)).toBe(text));
+});
+
+describe('summaryOf', () => {
+  it.each([
+    [{ status: 0 }, 'It starts next.'],
+    [{ status: 0, progress: { ...record.progress, queue_position: 2 } }, 'Waiting behind 2 earlier jobs.'],
+    [{ status: 1 }, 'Loading files.'],
+    [{ status: 2 }, '100 rows loaded, none rejected.'],
+    [{ errors: [ofRows] }, '92 rows loaded, 8 rows rejected. Fix the rejected rows and import them again.'],
+    [{ status: 3, errors }, '2 files failed. The reasons are below.'],
+    [{ status: 3, errors: [ofJob] }, 'The job failed.'],
+    [{ log_type: 1, status: 2 }, 'The data of the keys was deleted.'],
+  ] as const)('summarizes %j as %s', (fields, text) => expect(summaryOf({ ...record, ...fields })).toBe(text));
+});

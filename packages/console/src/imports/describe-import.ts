@@ -1,0 +1,78 @@
+import type { ImportLog, ImportLogError } from '@inlet/sdk/browser';
+import { formatCount, formatDuration } from '../format.ts';
+
+export function isOpen({ status }: Pick<ImportLog, 'status'>): boolean {
+  return status < 2;
+}
+
+/** Whether the API would accept to cancel the job. A delete that has started cannot be undone. */
+export function canCancel(record: Pick<ImportLog, 'status' | 'log_type' | 'cancel_requested_at'>): boolean {
+  return isOpen(record) && record.cancel_requested_at === null && (record.log_type === 0 || record.status === 0);
+}
+
+/** Whether the console can retry the job. An import from the partner's own bucket needs its credentials again. */
+export function canRetry({
+  status,
+  log_type,
+  path_type,
+}: Pick<ImportLog, 'status' | 'log_type' | 'path_type'>): boolean {
+  return status === 3 && log_type === 0 && path_type === 0;
+}
+
+/** Counts rejected rows. Entries without a row are about a file or the whole job. */
+export function rejectedRows({ errors }: Pick<ImportLog, 'errors'>): number {
+  return (errors ?? []).reduce((sum, { row, count }) => (row === null ? sum : sum + count), 0);
+}
+
+export function nameOf({ log_type, keys, file_path }: ImportLog): string {
+  if (log_type === 0) return file_path;
+  const [first = '', ...others] = keys ?? [];
+  return others.length === 0 ? `Delete ${first}` : `Delete ${first} and ${formatCount(others.length)} more`;
+}
+
+/** Says where the job is: `3 jobs ahead`, `42% · 2 min 5 s left`. Empty for a job that has ended. */
+export function describeProgress({ status, progress }: Pick<ImportLog, 'status' | 'progress'>): string {
+  const { queue_position: ahead, percent, estimated_seconds_left: left } = progress;
+  const time = left === null ? '' : ` · ${formatDuration(left)} left`;
+  if (status === 0) return ahead === 0 ? `Next in line${time}` : `${several(ahead, 'job')} ahead${time}`;
+  return status === 1 ? `${Math.floor(percent)}%${time}` : '';
+}
+
+function several(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** What one reason concerns: rejected rows, files that failed, or the whole job. */
+export type Reason = ImportLogError & { readonly of: 'rows' | 'files' | 'job' };
+
+/** The reasons, those that failed most first. What failed as a whole comes before single rows. */
+export function reasonsOf({ errors }: Pick<ImportLog, 'errors'>): readonly Reason[] {
+  const rank = { job: 0, files: 1, rows: 2 } as const;
+  return (errors ?? [])
+    .map((error) => ({ ...error, of: error.row !== null ? 'rows' : error.file !== null ? 'files' : 'job' }) as const)
+    .toSorted((a, b) => rank[a.of] - rank[b.of] || b.count - a.count);
+}
+
+/** One sentence about what a record means and what to do next. */
+export function summaryOf(record: ImportLog): string {
+  const rejected = rejectedRows(record);
+  const isDelete = record.log_type === 1;
+  if (record.cancel_requested_at !== null && isOpen(record)) {
+    return 'Canceled. The import ends after the jobs ahead of it.';
+  }
+  if (record.status === 0) {
+    const ahead = record.progress.queue_position;
+    return ahead === 0 ? 'It starts next.' : `Waiting behind ${several(ahead, 'earlier job')}.`;
+  }
+  if (record.status === 1) return isDelete ? 'Deleting the data of the keys.' : 'Loading files.';
+  if (record.status === 3) {
+    const failed = reasonsOf(record).filter(({ of }) => of === 'files');
+    const files = failed.reduce((sum, { count }) => sum + count, 0);
+    return files === 0 ? 'The job failed.' : `${several(files, 'file')} failed. The reasons are below.`;
+  }
+  if (isDelete) return 'The data of the keys was deleted.';
+  const rows = Number(record.total_rows);
+  return rejected === 0
+    ? `${several(rows, 'row')} loaded, none rejected.`
+    : `${several(rows - rejected, 'row')} loaded, ${several(rejected, 'row')} rejected. Fix the rejected rows and import them again.`;
+}

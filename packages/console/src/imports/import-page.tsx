@@ -1,0 +1,157 @@
+import type { ImportLog } from '@inlet/sdk/browser';
+import { useRoute } from 'preact-iso';
+import { api } from '../api.ts';
+import { DownloadErrors } from '../components/errors-page.tsx';
+import { GivenText } from '../components/given-text.tsx';
+import { LiveHint } from '../components/live-hint.tsx';
+import { Page } from '../components/page.tsx';
+import { ReasonList } from '../components/reason-list.tsx';
+import { Bar, ProblemNotice, Skeleton, Status, Time } from '../components/state.tsx';
+import { useFollow } from '../components/use-follow.ts';
+import { visibleText } from '../components/visible-text.ts';
+import { formatBytes, formatCount, formatDuration } from '../format.ts';
+import { isOpen, nameOf, reasonsOf, rejectedRows, summaryOf } from './describe-import.ts';
+import { FilesTable } from './files-table.tsx';
+import { ImportActions } from './import-actions.tsx';
+import './imports.css';
+
+export function ImportPage() {
+  const { params } = useRoute();
+  return <ImportOf key={params['id']} id={Number(params['id'])} />;
+}
+
+function ImportOf({ id }: { readonly id: number }) {
+  const { value, problem, isReconnecting, restart } = useFollow(`import ${id}`, (signal) =>
+    api.followImportLog(id, { signal }),
+  );
+  const name = `Import ${id}`;
+  const back = <a href="/console/imports">All imports</a>;
+  if (!value) {
+    return (
+      <Page title={name} sub={back}>
+        {problem ? (
+          <ProblemNotice problem={problem} onRetry={restart} />
+        ) : (
+          <div class="card">
+            <Skeleton lines={8} />
+          </div>
+        )}
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={visibleText(nameOf(value))}
+      sub={
+        <>
+          {back} · {name} · created <Time at={value.created_at} />
+          {value.retry_of !== null && (
+            <>
+              {' '}
+              · repeats <a href={`/console/imports/${value.retry_of}`}>import {value.retry_of}</a>
+            </>
+          )}
+          {value.cancel_requested_at !== null && (
+            <>
+              {' '}
+              · canceled by the {value.cancel_requested_by} <Time at={value.cancel_requested_at} />
+            </>
+          )}
+        </>
+      }
+      actions={
+        <>
+          <LiveHint isReconnecting={isReconnecting} isOpen={isOpen(value)} />
+          <ImportActions record={value} />
+        </>
+      }
+    >
+      {problem && <ProblemNotice problem={problem} onRetry={restart} />}
+      <Progress record={value} />
+      {value.errors && <WhatFailed record={value} />}
+      {value.log_type === 1 ? <Keys record={value} /> : <FilesTable record={value} />}
+    </Page>
+  );
+}
+
+function Progress({ record }: { readonly record: ImportLog }) {
+  const { progress, status } = record;
+  const isDelete = record.log_type === 1;
+  return (
+    <section class="card stack" aria-labelledby="progress">
+      <h2 id="progress" class="visually-hidden">
+        Progress
+      </h2>
+      <div class="row">
+        <Status status={status} />
+        <span aria-live="polite">{summaryOf(record)}</span>
+      </div>
+      {isOpen(record) && <Bar share={progress.percent / 100} label="Progress" />}
+      <dl class="facts">
+        <Fact name="Progress" text={`${formatCount(Math.floor(status > 1 ? 100 : progress.percent))}%`} />
+        <Fact name="Jobs ahead" text={formatCount(progress.queue_position)} />
+        <Fact name="Time left" text={timeLeft(record)} />
+        {!isDelete && <Fact name="Rows read" text={formatCount(progress.rows_read)} />}
+        {!isDelete && <Fact name="Rows in loaded files" text={formatCount(record.total_rows)} />}
+        {!isDelete && <Fact name="Rejected rows" text={formatCount(rejectedRows(record))} />}
+        <Fact name="Devices" text={formatCount(record.unique_devices)} />
+        {!isDelete && <Fact name="Size" text={formatBytes(progress.bytes_total)} />}
+        <Fact name="Keys in the files are" text={record.key_type === 0 ? 'attribute IDs' : 'your foreign keys'} />
+        <div>
+          <dt>Started</dt>
+          <dd>{record.started_at === null ? 'Not yet' : <Time at={record.started_at} />}</dd>
+        </div>
+        <div>
+          <dt>Finished</dt>
+          <dd>{record.finished_at === null ? 'Not yet' : <Time at={record.finished_at} />}</dd>
+        </div>
+      </dl>
+    </section>
+  );
+}
+
+function timeLeft({ status, progress }: ImportLog): string {
+  if (status > 1) return 'None';
+  return progress.estimated_seconds_left === null ? 'Not known yet' : formatDuration(progress.estimated_seconds_left);
+}
+
+function Fact({ name, text }: { readonly name: string; readonly text: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{text}</dd>
+    </div>
+  );
+}
+
+function WhatFailed({ record }: { readonly record: ImportLog }) {
+  const job = { kind: 'import', id: record.import_log_id } as const;
+  return (
+    <section class="card stack" aria-labelledby="what-failed">
+      <div class="row">
+        <h2 id="what-failed">What failed and why</h2>
+        <div class="row push">
+          <a href={`/console/imports/${job.id}/errors`}>All rejected rows</a>
+          <DownloadErrors job={job} filters={{}} />
+        </div>
+      </div>
+      <ReasonList job={job} reasons={reasonsOf(record)} version={record.status} />
+    </section>
+  );
+}
+
+function Keys({ record }: { readonly record: ImportLog }) {
+  const keys = record.keys ?? [];
+  return (
+    <section class="card stack" aria-labelledby="keys">
+      <h2 id="keys">{record.key_type === 0 ? 'Attribute IDs' : 'Foreign keys'} to delete</h2>
+      <ul class="keys">
+        {keys.map((key) => (
+          <li key={key}>
+            <GivenText text={key} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,37 @@
+import { type Incident, incidentSections } from '../generated/incidents.ts';
+import type { Alert } from './operator-api.ts';
+
+const incidents = incidentSections.flatMap((section) => section.incidents);
+
+/** What the incident page says about an alert. Null if it has only a section for it. */
+export function incidentOf({ name }: Pick<Alert, 'name'>): Incident | null {
+  return incidents.find(({ alerts }) => alerts.includes(name)) ?? null;
+}
+
+export function incidentLink(alert: Pick<Alert, 'name' | 'runbook'>): string {
+  const section = alert.runbook.split('#')[1] ?? '';
+  return `/console/operator/incidents#${encodeURIComponent(incidentOf(alert) ? alert.name : section)}`;
+}
+
+/** The `inlet` commands that a text names, each once. */
+export function commandsIn(...texts: readonly string[]): readonly string[] {
+  return [
+    ...new Set(texts.flatMap((text) => [...text.matchAll(/`(inlet [^`]+)`/g)].map(([, command = '']) => command))),
+  ];
+}
+
+/** Starts a sentence, unless the text starts with code. */
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** `1 critical alert, 2 warnings` */
+export function countAlerts(alerts: readonly Pick<Alert, 'severity'>[]): string {
+  const critical = alerts.filter(({ severity }) => severity === 'critical').length;
+  const warnings = alerts.length - critical;
+  return [count(critical, 'critical alert'), count(warnings, 'warning')].filter((part) => part !== '').join(', ');
+}
+
+function count(number: number, what: string): string {
+  return number === 0 ? '' : `${number} ${what}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { formatTimeOfDay } from './times.ts';
+import { isWaiting, nextStepOf, sortLanes, summarize } from './lanes.ts';
+import type { Lane } from './operator-api.ts';
+
+const now = Date.parse('2026-11-18T21:00:00Z');
+const retryAt = '2026-11-18T21:04:00Z';
+
+type Changes = Omit<Partial<Lane>, 'oldest_job'> & { readonly jobId?: number };
+
+function lane({ jobId = 1, ...changes }: Changes = {}): Lane {
+  return {
+    partner_id: 1,
+    partner: 'acme',
+    state: 'running',
+    waits_for: '',
+    since: '2026-11-18T20:48:00Z',
+    next_attempt_at: null,
+    paused: false,
+    open_jobs: 1,
+    oldest_job: { job_id: jobId, kind: 'import', status: 1, created_at: '2026-11-18T20:00:00Z', started_at: null },
+    files: { open: 1, loading: 0, finished: 0 },
+    cli: [],
+    ...changes,
+  };
+}
+
+const retrying = lane({ state: 'waiting_to_retry', next_attempt_at: retryAt });
+
+describe('the summary of the lanes', () => {
+  it('names the partner that has waited longest, the time, and the reason', () => {
+    const lanes = [
+      lane({ partner: 'beta', state: 'waiting_for_worker', since: '2026-11-18T20:59:00Z' }),
+      retrying,
+      lane({ partner: 'gamma', state: 'without_token', since: '2026-11-18T20:58:00Z' }),
+      lane({ partner: 'delta', since: '2026-11-18T10:00:00Z' }),
+    ];
+    expect(summarize(lanes, now, false)).toBe(
+      `3 partners wait; the oldest, acme, for 12 min on a retry at ${formatTimeOfDay(retryAt)}.`,
+    );
+  });
+
+  it('uses the singular for one partner', () => {
+    expect(summarize([retrying], now, false)).toBe(
+      `1 partner waits: acme, for 12 min on a retry at ${formatTimeOfDay(retryAt)}.`,
+    );
+  });
+
+  it('does not give the time of a retry that is due', () => {
+    const due = lane({ state: 'waiting_to_retry', next_attempt_at: '2026-11-18T20:59:59Z' });
+    expect(summarize([due], now, false)).toBe('1 partner waits: acme, for 12 min on a retry that is due.');
+  });
+
+  it('says "at least" if there are more lanes than the page shows', () => {
+    expect(summarize([retrying], now, true)).toMatch(/^At least 1 partner waits; the oldest, acme,/);
+    expect(summarize([lane(), lane()], now, true)).toMatch(/at least 2 partners/);
+  });
+
+  it('says that nobody waits', () => {
+    expect(summarize([], now, false)).toBe('No partner waits. There are no unfinished jobs.');
+    expect(summarize([lane()], now, false)).toBe('No partner waits. Workers are processing jobs of 1 partner.');
+  });
+
+  it('names the backup if one pauses publishing', () => {
+    expect(summarize([lane({ paused: true })], now, false)).toBe('1 partner waits: acme, for 12 min on the backup.');
+  });
+});
+
+describe('a lane', () => {
+  it('waits for files only if no worker is loading them', () => {
+    const state = 'waiting_for_files';
+    expect(isWaiting(lane({ state, files: { open: 2, loading: 1, finished: 0 } }))).toBe(false);
+    expect(isWaiting(lane({ state, files: { open: 2, loading: 0, finished: 0 } }))).toBe(true);
+  });
+
+  it('that is stuck comes first, then the lane with the oldest job', () => {
+    const lanes = [
+      lane({ jobId: 1 }),
+      lane({ jobId: 2, state: 'waiting_for_worker' }),
+      lane({ jobId: 4, state: 'without_token' }),
+      lane({ jobId: 3, state: 'waiting_to_retry' }),
+    ];
+    expect(sortLanes(lanes).map(({ oldest_job }) => oldest_job.job_id)).toEqual([3, 4, 1, 2]);
+  });
+
+  it('needs a look at its job if it has been silent for an hour', () => {
+    expect(nextStepOf(lane({ since: '2026-11-18T19:59:00Z' }), now)).toMatch(/^Open the job/);
+    expect(nextStepOf(lane({ since: '2026-11-18T20:01:00Z' }), now)).toBe('Nothing to do.');
+  });
+});

@@ -1,0 +1,84 @@
+import { formatAge, formatTimeOfDay } from './times.ts';
+import type { Lane } from './operator-api.ts';
+
+/** A running job has no reason to be silent for longer. The alert InletLaneStandsStill has the same threshold. */
+const silentSeconds = 3_600;
+
+export function isWaiting({ paused, state, files }: Lane): boolean {
+  return paused || (state !== 'running' && !(state === 'waiting_for_files' && files.loading > 0));
+}
+
+/** Whether the wait does not end by itself within seconds. */
+export function isStuck({ paused, state }: Lane): boolean {
+  return !paused && (state === 'waiting_to_retry' || state === 'without_token');
+}
+
+function secondsSince(iso: string, now: number): number {
+  return (now - Date.parse(iso)) / 1000;
+}
+
+/**
+ * Stuck lanes come first, then the lane with the oldest job. Other states change every few seconds, and rows that move
+ * at every refresh cannot be read.
+ */
+export function sortLanes(lanes: readonly Lane[]): Lane[] {
+  const rank = (lane: Lane): number => (isStuck(lane) ? 0 : 1);
+  return lanes.toSorted((one, other) => rank(one) - rank(other) || one.oldest_job.job_id - other.oldest_job.job_id);
+}
+
+/** `a retry at 9:04 PM` */
+export function reasonOf(lane: Lane, now: number): string {
+  if (lane.paused) return 'the backup';
+  switch (lane.state) {
+    case 'running':
+      return 'its own step';
+    case 'waiting_for_worker':
+      return 'a free worker';
+    case 'waiting_to_retry':
+      return retryOf(lane, now);
+    case 'waiting_for_files':
+      return 'files to load';
+    case 'without_token':
+      return 'token recovery';
+  }
+}
+
+function retryOf({ next_attempt_at }: Lane, now: number): string {
+  if (next_attempt_at === null || Date.parse(next_attempt_at) <= now) return 'a retry that is due';
+  const isSoon = Date.parse(next_attempt_at) - now < 120_000;
+  return `a retry at ${formatTimeOfDay(next_attempt_at, isSoon ? 'medium' : 'short')}`;
+}
+
+/** Who waits, since when, and on what, in one sentence. */
+export function summarize(lanes: readonly Lane[], now: number, hasMore: boolean): string {
+  const waiting = lanes.filter(isWaiting);
+  const [first, ...others] = waiting.toSorted((one, other) => Date.parse(one.since) - Date.parse(other.since));
+  if (!first) {
+    if (lanes.length === 0) return 'No partner waits. There are no unfinished jobs.';
+    const count = `${hasMore ? 'at least ' : ''}${lanes.length}`;
+    return `No partner waits. Workers are processing jobs of ${count} ${lanes.length === 1 ? 'partner' : 'partners'}.`;
+  }
+  const wait = `for ${formatAge(secondsSince(first.since, now))} on ${reasonOf(first, now)}`;
+  if (others.length === 0 && !hasMore) return `1 partner waits: ${first.partner}, ${wait}.`;
+  return `${hasMore ? 'At least ' : ''}${waiting.length} ${waiting.length === 1 ? 'partner waits' : 'partners wait'}; the oldest, ${first.partner}, ${wait}.`;
+}
+
+/** What an operator does about the lane. */
+export function nextStepOf(lane: Lane, now: number): string {
+  if (lane.paused) return 'Wait. A backup pauses publishing, and loads resume when it has made its cut.';
+  const isSilent = secondsSince(lane.since, now) > silentSeconds;
+  switch (lane.state) {
+    case 'without_token':
+      return 'Token recovery fixes this within 10 s. If it does not, restart the workers and keep their logs.';
+    case 'waiting_to_retry':
+      return 'A dependency is unavailable, or an attempt failed. Run `inlet doctor`, then open the job.';
+    case 'waiting_for_worker':
+      return 'Wait. If many partners wait for a worker, start more workers.';
+    case 'waiting_for_files':
+    case 'running':
+      if (isSilent) return 'Open the job: look for a very large file, a long delete, or many attempts.';
+      return lane.files.loading === 0 && lane.state === 'waiting_for_files'
+        ? 'Wait. If no file starts to load, check that workers are running.'
+        : 'Nothing to do.';
+  }
+}

@@ -1,0 +1,104 @@
+import { signal } from '@preact/signals';
+import type { Answered, Problem } from '@inlet/sdk/browser';
+import { useEffect, useState } from 'preact/hooks';
+import { hasExpired, noteExpiry } from '../api.ts';
+import { formatTimeOfDay } from './times.ts';
+
+/** Whether the pages for operators refresh by themselves. */
+export const isLive = signal(true);
+
+export type Live<T> = {
+  /** The last value, which stays if a later call fails. Undefined before the first response. */
+  readonly value: T | undefined;
+  /** When the API sent the value, by the clock of the API, in milliseconds. */
+  readonly at: number;
+  readonly problem: Problem | undefined;
+  readonly next: Readonly<Record<string, string>> | null;
+  readonly reload: () => void;
+};
+
+type State<T> = Omit<Live<T>, 'reload'> & { readonly key: string };
+
+/**
+ * Calls the API now and again after each interval while the page is visible. Unlike `useApi`, it starts the interval
+ * when a response arrives, so that slow responses are not aborted.
+ */
+export function useLive<T>(
+  key: string,
+  call: (signal: AbortSignal) => Promise<Answered<T>>,
+  intervalMs: number,
+): Live<T> {
+  const initial = { key, value: undefined, at: 0, problem: undefined, next: null };
+  const [state, setState] = useState<State<T>>(initial);
+  const [attempt, setAttempt] = useState(0);
+  const current = state.key === key ? state : initial;
+  const isRepeated = isLive.value;
+  useEffect(() => {
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isRunning = false;
+    const run = async (): Promise<void> => {
+      clearTimeout(timer);
+      isRunning = true;
+      const result = await call(stop.signal);
+      isRunning = false;
+      if (stop.signal.aborted) return;
+      if (result.ok) {
+        const at = Date.parse(result.answer.headers.get('date') ?? '') || Date.now();
+        setState({ key, value: result.value, at, problem: undefined, next: result.answer.next });
+      } else {
+        noteExpiry(result.problem);
+        const { problem } = result;
+        setState((last) => (last.key === key ? { ...last, problem } : { ...initial, problem }));
+      }
+      wait();
+    };
+    const wait = (): void => {
+      if (isRepeated && !hasExpired.value) timer = setTimeout(again, intervalMs);
+    };
+    const again = (): void => {
+      if (document.visibilityState === 'visible' && isRepeated && !isRunning) void run();
+    };
+    if (isRepeated || current.value === undefined) void run();
+    document.addEventListener('visibilitychange', again);
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', again);
+    };
+    // `call` is a new function at every render; `key` says when its result can differ.
+  }, [key, attempt, isRepeated, intervalMs]);
+  return {
+    value: current.value,
+    at: current.at,
+    problem: current.problem,
+    next: current.next,
+    reload: () => setAttempt((last) => last + 1),
+  };
+}
+
+/** Says how fresh the page is, and pauses it. Its size does not depend on the time or the state. */
+export function LiveControl({ live }: { readonly live: Live<unknown> }) {
+  const time = live.at === 0 ? '' : formatTimeOfDay(new Date(live.at).toISOString(), 'medium');
+  const isStale = live.problem !== undefined && live.value !== undefined;
+  return (
+    <>
+      <span class={`freshness small ${isStale ? 'stale' : 'muted'}`}>
+        {isStale ? `No answer since ${time}` : time && `Updated ${time}`}
+      </span>
+      <output class="visually-hidden">
+        {isStale ? 'The API does not answer. The page shows the last known state.' : ''}
+      </output>
+      <PauseButton />
+    </>
+  );
+}
+
+export function PauseButton() {
+  return (
+    <button type="button" class="pause" onClick={() => (isLive.value = !isLive.value)}>
+      {isLive.value ? 'Pause' : 'Resume'}
+      <span class="visually-hidden"> live updates</span>
+    </button>
+  );
+}

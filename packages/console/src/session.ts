@@ -1,0 +1,87 @@
+import { signal } from '@preact/signals';
+import { csrfToken, hasExpired } from './api.ts';
+
+export type Role = 'partner' | 'customer' | 'link' | 'operator';
+
+type SignInMethods = { readonly oidc: boolean; readonly api_key: boolean };
+
+export type SignedIn = {
+  readonly signed_in: true;
+  readonly role: Role;
+  readonly name: string;
+  readonly partner: string | null;
+  readonly customer: string | null;
+  readonly scopes: readonly string[];
+  /** The only segment that a one-time link opens. */
+  readonly segment_id: number | null;
+  readonly audience_id: number | null;
+  readonly csrf_token: string;
+  readonly expires_at: string;
+  readonly sign_in: SignInMethods;
+};
+
+export type Session = SignedIn | { readonly signed_in: false; readonly sign_in: SignInMethods };
+
+/** Undefined until the session is known, and null if the API could not be reached. */
+export const session = signal<Session | null | undefined>(undefined);
+
+export function signedIn(): SignedIn | null {
+  const current = session.value;
+  return current?.signed_in ? current : null;
+}
+
+export async function loadSession(): Promise<void> {
+  const response = await fetch('/console/auth/session').catch(() => null);
+  session.value = response?.ok ? accept(await response.json()) : null;
+}
+
+/** Returns the code of the problem, or null. */
+export async function signInWithKey(apiKey: string, userToken: string): Promise<string | null> {
+  return postForSession('/console/auth/api-key', {
+    api_key: apiKey,
+    ...(userToken === '' ? {} : { user_token: userToken }),
+  });
+}
+
+/** Exchanges the token of a one-time link for a session. Returns the code of the problem, or null. */
+export async function signInWithLink(token: string): Promise<string | null> {
+  return postForSession('/console/auth/link', { token });
+}
+
+export async function signOut(): Promise<void> {
+  const response = await post('/console/auth/sign-out', {});
+  const body: unknown = response?.ok ? await response.json() : null;
+  const target = typeof body === 'object' && body !== null && 'redirect_to' in body ? String(body.redirect_to) : '';
+  location.assign(target === '' ? '/console/sign-in' : target);
+}
+
+async function postForSession(path: string, body: unknown): Promise<string | null> {
+  const response = await post(path, body);
+  if (!response) return 'network_failed';
+  const answer: unknown = await response.json().catch(() => null);
+  if (response.ok) {
+    session.value = accept(answer);
+    return null;
+  }
+  return typeof answer === 'object' && answer !== null && 'code' in answer ? String(answer.code) : 'unavailable';
+}
+
+function post(path: string, body: unknown): Promise<Response | null> {
+  const headers = { 'content-type': 'application/json', 'x-csrf-token': csrfToken.value };
+  return fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }).catch(() => null);
+}
+
+function accept(answer: unknown): Session {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API conforms to its contract
+  const given = answer as Session;
+  if (given.signed_in) csrfToken.value = given.csrf_token;
+  hasExpired.value = false;
+  return given;
+}
+
+/** The first page after sign-in. */
+export function homeOf({ role, segment_id }: SignedIn): string {
+  if (role === 'operator') return '/console/operator/lanes';
+  if (role === 'link') return `/console/segments/${segment_id ?? 0}/composition`;
+  return role === 'customer' ? '/console/audiences' : '/console/imports';
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { afterPart, defaultFolder, faultOfFolder, missingParts, partAttempts, partDelay, pathToLoad } from './plan.ts';
+
+describe('missingParts', () => {
+  it('cuts a file into parts, of which the last can be shorter', () => {
+    expect(missingParts(20, 8, [])).toEqual([
+      { number: 1, start: 0, end: 8 },
+      { number: 2, start: 8, end: 16 },
+      { number: 3, start: 16, end: 20 },
+    ]);
+  });
+
+  it('omits stored parts, and sends a part of another size again', () => {
+    const stored = [
+      { part_number: 1, bytes: 8 },
+      { part_number: 3, bytes: 3 },
+    ];
+    expect(missingParts(20, 8, stored).map(({ number }) => number)).toEqual([2, 3]);
+  });
+
+  it('sends a small file as one part', () => expect(missingParts(3, 8, [])).toEqual([{ number: 1, start: 0, end: 3 }]));
+});
+
+describe('partDelay', () => {
+  it('doubles up to 20 seconds and ends after the last attempt', () => {
+    expect([1, 2, 3, 7].map((attempt) => partDelay(attempt, () => 1))).toEqual([500, 1_000, 2_000, 20_000]);
+    expect(partDelay(partAttempts)).toBe(null);
+  });
+});
+
+describe('afterPart', () => {
+  it.each([
+    [200, 'done'],
+    [0, 'retry'],
+    [503, 'retry'],
+    [429, 'retry'],
+    [403, 'sign again'],
+    [400, 'give up'],
+    [404, 'give up'],
+  ] as const)('status %i: %s', (status, next) => expect(afterPart(status)).toBe(next));
+});
+
+describe('faultOfFolder', () => {
+  it.each(['', 'a/', 'uploads/2026-11-18/', 'é/b c/'])('accepts %j', (folder) =>
+    expect(faultOfFolder(folder, 1)).toBe(null),
+  );
+  it.each(['/', '/a/', 'a', 'a//', '../', 'a/./'])('rejects %j', (folder) =>
+    expect(faultOfFolder(folder, 1)).not.toBe(null),
+  );
+  it('requires a folder for several files', () => expect(faultOfFolder('', 2)).not.toBe(null));
+  it('accepts the default', () => expect(faultOfFolder(defaultFolder(new Date()), 2)).toBe(null));
+});
+
+describe('pathToLoad', () => {
+  it('is the file if there is one, and otherwise the folder', () => {
+    expect(pathToLoad(['a/b/1.csv'])).toBe('a/b/1.csv');
+    expect(pathToLoad(['a/b/1.csv', 'a/b/2.csv'])).toBe('a/b/');
+  });
+});

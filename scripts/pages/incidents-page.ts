@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+
+type Incident = Readonly<Record<'symptom' | 'check' | 'action', string>> & {
+  /** The alerts that the symptom names. */
+  readonly alerts: readonly string[];
+};
+type Section = { readonly id: string; readonly title: string; readonly incidents: readonly Incident[] };
+
+const path = 'docs/operators/incidents.md';
+
+/**
+ * packages/console/src/generated/incidents.ts: what to do for each symptom. A paged operator reads it beside the alert, without
+ * access to the documentation.
+ */
+export function consoleIncidentsPage(): string {
+  const sections = readIncidents(readFileSync(path, 'utf8'));
+  return [
+    `// Generated from ${path} by "npm run generate". Do not edit.`,
+    '',
+    'export type Incident = {',
+    '  readonly alerts: readonly string[];',
+    '  readonly symptom: string;',
+    '  readonly check: string;',
+    '  readonly action: string;',
+    '};',
+    '',
+    '/** The sections of the page. The texts are plain except for code in backticks. */',
+    'export const incidentSections: readonly {',
+    '  readonly id: string;',
+    '  readonly title: string;',
+    '  readonly incidents: readonly Incident[];',
+    `}[] = ${JSON.stringify(sections, null, 2)};`,
+    '',
+  ].join('\n');
+}
+
+function readIncidents(page: string): readonly Section[] {
+  return page
+    .split('\n## ')
+    .slice(1)
+    .map((part) => {
+      const [title = '', ...lines] = part.split('\n');
+      const rows = lines.filter((line) => line.startsWith('| ')).slice(2);
+      return { id: title.toLowerCase().replaceAll(' ', '-'), title, incidents: rows.map(toIncident) };
+    })
+    .filter(({ incidents }) => incidents.length > 0);
+}
+
+function toIncident(row: string): Incident {
+  const cells = row.split('|').map((cell) => withoutLinks(cell.trim()));
+  const [, symptom = '', check = '', action = ''] = cells;
+  return { alerts: symptom.match(/\bInlet[A-Z]\w+/g) ?? [], symptom, check, action };
+}
+
+/** Writes `[text](file.md#part)` as `text (docs/operators/file.md#part)`. */
+function withoutLinks(text: string): string {
+  return text.replaceAll(
+    /\[([^\]]*)\]\(([^)]*)\)/g,
+    (_link, name: string, target: string) => `${name} (${posix.join(posix.dirname(path), target)})`,
+  );
+}

@@ -1,0 +1,114 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { requireCsrfToken } from '../../../domain/console-session.ts';
+import { Failure } from '../../../domain/failure.ts';
+import type { ConsoleLinks, NewSession } from '../../../ports/console.ts';
+import type { AsCaller } from '../../../ports/request-store.ts';
+import {
+  type IdentifyDeps,
+  authenticateCaller,
+  requireCustomer,
+} from '../../../usecases/access/authenticate-caller.ts';
+import { authenticateSession, findSession } from '../../../usecases/access/authenticate-session.ts';
+import { sessionOfKey, sessionOfLink } from '../../../usecases/access/open-session.ts';
+import type { Api } from '../api.ts';
+import { recordDeniedCalls } from '../authentication.ts';
+import { acceptEmptyJsonBodies } from '../http-limits.ts';
+import type { IdentityDeps } from '../identify.ts';
+import { guardAgainstWrongKeys, keyIn } from '../wrong-key-limit.ts';
+import { clearCookie } from './cookies.ts';
+import { type SessionRecord, sessionRecord, sessionRecordSchema } from './session-record.ts';
+import { type SignInDeps, addSignIn } from './sign-in.ts';
+import { type ConsoleSessionDeps, sessionTokenOf, startSession } from './start-session.ts';
+import { type StaticFiles, addStaticFiles } from './static-files.ts';
+
+export type ConsoleDeps = ConsoleSessionDeps & {
+  /** The public origin. */
+  readonly url: string;
+  readonly signIn: SignInDeps;
+  readonly links: ConsoleLinks;
+  readonly allowsApiKeys: boolean;
+  readonly files: StaticFiles;
+  /** The origin to which the console uploads files. */
+  readonly storageOrigin: string | null;
+};
+
+type Deps = Omit<IdentityDeps, 'console'> & IdentifyDeps & { readonly asCaller: AsCaller };
+
+const config = { operation: 'console' };
+
+const linkBody = z.strictObject({ token: z.string().max(100) });
+const apiKeyBody = z.strictObject({ api_key: z.string().max(200), user_token: z.string().max(8_192).optional() });
+
+/** Adds the console: its files, and the sign-in. These routes are not part of the public API. */
+export function addConsole(api: Api, deps: Deps, own: ConsoleDeps): void {
+  addStaticFiles(api, own);
+  api.register(async (auth: Api) => {
+    recordDeniedCalls(auth, deps);
+    acceptEmptyJsonBodies(auth);
+    addSessionRoutes(auth, own);
+    addCredentialRoutes(auth, deps, own);
+    addSignIn(auth, own);
+  });
+}
+
+function addSessionRoutes(api: Api, own: ConsoleDeps): void {
+  api.get(
+    '/console/auth/session',
+    { config, schema: { response: { 200: sessionRecordSchema } } },
+    async (request, reply): Promise<SessionRecord> => {
+      const token = sessionTokenOf(request, own);
+      const found = token === null ? null : await findSession(own, token);
+      if (token !== null && found) return sessionRecord(found.session, own.tokens.csrfTokenOf(token), signInOf(own));
+      if (token !== null) clearCookie(reply, own.cookies.session, own.cookies);
+      return { signed_in: false, sign_in: signInOf(own) };
+    },
+  );
+  api.post('/console/auth/sign-out', { config }, async (request, reply) => {
+    const token = sessionTokenOf(request, own);
+    if (token !== null) {
+      const given = request.headers['x-csrf-token']?.toString();
+      requireCsrfToken(request.method, given, (text) => own.tokens.isCsrfTokenOf(text, token));
+      await own.sessions.end(own.tokens.hash(token));
+    }
+    clearCookie(reply, own.cookies.session, own.cookies);
+    return { redirect_to: '/console/sign-in' };
+  });
+}
+
+/** Routes that exchange a secret for a session. Addresses that send invalid secrets are throttled. */
+function addCredentialRoutes(api: Api, deps: Deps, own: ConsoleDeps): void {
+  const guard = guardAgainstWrongKeys(deps.requestLimits);
+  const response = { 200: sessionRecordSchema };
+  api.post('/console/auth/link', { config, schema: { body: linkBody, response } }, async (request, reply) => {
+    const { token } = request.body;
+    const credential = { text: token, isWellFormed: own.tokens.mayHaveIssued(token) };
+    return exchange(request, reply, own, await guard(request, reply, credential, () => sessionOfLink(own, token)));
+  });
+  api.post('/console/auth/api-key', { config, schema: { body: apiKeyBody, response } }, async (request, reply) => {
+    if (!own.allowsApiKeys) throw new Failure('console_not_available', 'INLET_CONSOLE_API_KEY_SIGN_IN is not set.');
+    const { api_key: key, user_token: userToken } = request.body;
+    const caller = await guard(request, reply, keyIn(key), () => authenticateCaller(deps, `Bearer ${key}`));
+    const customer =
+      userToken === undefined
+        ? null
+        : await deps.asCaller({ partnerId: caller.partner.id, customerId: null }, () =>
+            requireCustomer(deps, caller.partner, userToken),
+          );
+    return exchange(request, reply, own, sessionOfKey(caller, customer));
+  });
+}
+
+async function exchange(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  own: ConsoleDeps,
+  session: NewSession,
+): Promise<SessionRecord> {
+  const token = await startSession(request, reply, own, session);
+  return sessionRecord(await authenticateSession(own, token), own.tokens.csrfTokenOf(token), signInOf(own));
+}
+
+function signInOf({ allowsApiKeys, signIn: { issuer } }: ConsoleDeps): SessionRecord['sign_in'] {
+  return { oidc: issuer !== null, api_key: allowsApiKeys };
+}

@@ -1,0 +1,107 @@
+import { type Caller, type LinkTarget, type PartnerSession, type Scope, scopes } from './caller.ts';
+import { Failure } from './failure.ts';
+
+// Rules for sessions of the console. A browser authenticates with a cookie instead of an API key.
+
+export const consoleRoles = ['partner', 'customer', 'link', 'operator'] as const;
+
+export type ConsoleRole = (typeof consoleRoles)[number];
+
+type OperatorSession = {
+  readonly id: number;
+  readonly name: string;
+  readonly expiresAt: Date;
+  readonly role: 'operator';
+};
+
+export type ConsoleSession = PartnerSession | OperatorSession;
+
+const scopesOfRole: Readonly<Record<PartnerSession['role'], readonly Scope[]>> = {
+  partner: scopes,
+  customer: ['audience:read', 'audience:write'],
+  link: ['audience:read'],
+};
+
+/** Returns the scopes of the role that the API key has, from which the session was created. */
+export function scopesOfSession(role: PartnerSession['role'], keyScopes: readonly Scope[]): readonly Scope[] {
+  return scopesOfRole[role].filter((scope) => keyScopes.includes(scope));
+}
+
+/** Throws for an operator, because operators have no access to the operations of partners. */
+export function toCaller(session: ConsoleSession): Caller {
+  if (session.role === 'operator')
+    throw new Failure('scope_missing', 'An operator has no access to the operations of partners.');
+  return { partner: session.partner, keyId: null, scopes: session.scopes, session };
+}
+
+/** An operation that a session calls, with its path and query parameters. */
+export type CalledOperation = {
+  readonly id: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+};
+
+const operationsOfAudience: ReadonlySet<string> = new Set(['getAudience', 'listAudienceFiles', 'followAudience']);
+
+/** Whether a session from a one-time link may call the operation. Every operation that is not listed is denied. */
+export function isAllowedForLink({ id, params, query }: CalledOperation, target: LinkTarget): boolean {
+  if (id === 'getLimits') return true;
+  if (operationsOfAudience.has(id)) return params['audience_id'] === String(target.audienceId);
+  // With a baseline, the report would also describe another audience.
+  if (id === 'getComposition')
+    return (
+      params['default_warehouse_segment_id'] === String(target.segmentId) &&
+      !Object.hasOwn(query, 'baseline_segment_id')
+    );
+  return false;
+}
+
+/** Throws if the session is from a one-time link that does not allow the operation. */
+export function requireAllowedOperation(session: PartnerSession, operation: CalledOperation): void {
+  if (session.role !== 'link' || isAllowedForLink(operation, session.target)) return;
+  throw new Failure('scope_missing', 'The link gives access only to the report of one audience.');
+}
+
+/** A request with one of these methods changes nothing. */
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/** Browsers send the cookie with requests that other sites start, so a request that changes data needs a token. */
+export function requireCsrfToken(method: string, given: string | undefined, isValid: (token: string) => boolean): void {
+  if (safeMethods.has(method) || (given !== undefined && isValid(given))) return;
+  throw new Failure(
+    'csrf_token_invalid',
+    'Send the csrf_token of GET /console/auth/session as the header "x-csrf-token".',
+  );
+}
+
+/**
+ * Browsers name the site that started a request in `Sec-Fetch-Site`. Even a GET must come from the console itself, because
+ * reading a new report spends the privacy budget. Old browsers and programs send no such header.
+ */
+export function requireOwnOrigin(site: string | undefined): void {
+  if (site !== 'cross-site' && site !== 'same-site') return;
+  throw new Failure('csrf_token_invalid', 'Another site started the request. Open the console instead.');
+}
+
+/** Number of sessions that a subject can have. A new session replaces the oldest one. */
+export const maxSessionsPerSubject = 20;
+/** Many users of one customer can open the same report. */
+export const maxLinkSessionsPerSegment = 1_000;
+
+export const linkSeconds = 60;
+/** Number of links that a partner can have created and not used within their lifetime. */
+export const maxOpenLinks = 1_000;
+
+/** How long sessions last. */
+export type SessionTimes = { readonly idleSeconds: number; readonly absoluteSeconds: number };
+
+/** Whether a session was used long enough ago to extend it. Extending it at every request would write at each of them. */
+export function isExtensionDue(
+  idleExpiresAt: Date,
+  expiresAt: Date,
+  { idleSeconds }: SessionTimes,
+  now: Date,
+): boolean {
+  const latest = Math.min(expiresAt.getTime(), now.getTime() + idleSeconds * 1000);
+  return latest - idleExpiresAt.getTime() > idleSeconds * 100;
+}

@@ -1,0 +1,117 @@
+import type { AudienceScope } from '../../domain/audience.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Limits } from '../../domain/limits.ts';
+import type { Partner } from '../../domain/partner.ts';
+import {
+  type Part,
+  type StoredPart,
+  type Upload,
+  maxOpenUploads,
+  missingParts,
+  partsOf,
+  placeOfUpload,
+  requireUploadSize,
+  uploadHours,
+  urlSeconds,
+} from '../../domain/upload.ts';
+import type { UploadTickets } from '../../ports/crypto.ts';
+import type { UploadStorage } from '../../ports/upload-storage.ts';
+
+export type UploadDeps = {
+  readonly uploads: UploadStorage;
+  readonly uploadTickets: UploadTickets;
+  readonly limits: Limits;
+};
+
+type Uploader = { readonly partner: Partner; readonly scope: AudienceScope };
+
+type PartUrl = { readonly partNumber: number; readonly url: string };
+
+export type OpenUpload = {
+  readonly uploadId: string;
+  readonly upload: Upload;
+  readonly uploaded: readonly StoredPart[];
+  /** The URLs of the missing parts. */
+  readonly parts: readonly PartUrl[];
+};
+
+export async function startUpload(
+  { uploads, uploadTickets, limits }: UploadDeps,
+  { partner, scope }: Uploader,
+  { filePath: path, bytes }: { readonly filePath: string; readonly bytes: number },
+): Promise<OpenUpload> {
+  const { filePath, key } = placeOfUpload(partner, scope, path);
+  requireUploadSize(filePath, bytes, limits);
+  if ((await uploads.countOpen(partner.prefix, maxOpenUploads)) >= maxOpenUploads) {
+    throw new Failure('too_many_uploads', `The partner has ${maxOpenUploads} open uploads, which is the limit.`);
+  }
+  const expiresAt = new Date(Date.now() + uploadHours * 3_600_000);
+  const upload = { filePath, key, bytes, ...(await uploads.start(key)), expiresAt };
+  return {
+    uploadId: uploadTickets.issue(scope, upload),
+    upload,
+    uploaded: [],
+    parts: await urlsOf(uploads, upload, partsOf(bytes)),
+  };
+}
+
+export async function getUpload(
+  { uploads, uploadTickets }: UploadDeps,
+  scope: AudienceScope,
+  uploadId: string,
+): Promise<OpenUpload> {
+  const upload = requireUpload(uploadTickets, scope, uploadId);
+  const uploaded = await uploads.listParts(upload);
+  if (!uploaded) throw noSuchUpload();
+  return { uploadId, upload, uploaded, parts: await urlsOf(uploads, upload, missingParts(upload.bytes, uploaded)) };
+}
+
+/** Completing an upload again has no effect, unless the object was replaced in the meantime. */
+export async function completeUpload(
+  { uploads, uploadTickets }: UploadDeps,
+  scope: AudienceScope,
+  uploadId: string,
+): Promise<Upload> {
+  const upload = requireUpload(uploadTickets, scope, uploadId);
+  const stored = await uploads.listParts(upload);
+  if (stored) {
+    requireAllParts(upload, stored);
+    if (await uploads.complete(upload, stored)) return upload;
+  }
+  if (!(await uploads.isStored(upload))) throw noSuchUpload();
+  return upload;
+}
+
+export async function abortUpload(
+  { uploads, uploadTickets }: UploadDeps,
+  scope: AudienceScope,
+  uploadId: string,
+): Promise<void> {
+  await uploads.abort(requireUpload(uploadTickets, scope, uploadId));
+}
+
+function requireUpload(tickets: UploadTickets, scope: AudienceScope, uploadId: string): Upload {
+  const upload = tickets.read(scope, uploadId);
+  if (!upload || upload.expiresAt.getTime() <= Date.now()) throw noSuchUpload();
+  return upload;
+}
+
+/** The message does not say which of the causes it is. */
+function noSuchUpload(): Failure {
+  return new Failure('not_found', 'The upload does not exist, has expired, or was aborted.');
+}
+
+function requireAllParts({ bytes }: Upload, stored: readonly StoredPart[]): void {
+  const [first, ...others] = missingParts(bytes, stored);
+  if (!first) return;
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  throw new Failure('upload_incomplete', `Part ${first.partNumber}${more} of the upload is not stored.`);
+}
+
+async function urlsOf(uploads: UploadStorage, upload: Upload, parts: readonly Part[]): Promise<PartUrl[]> {
+  const urls = await uploads.urlsOf(upload, parts, urlSeconds);
+  return parts.flatMap(({ partNumber }, index) => {
+    const url = urls[index];
+    return url === undefined ? [] : [{ partNumber, url }];
+  });
+}

@@ -1,0 +1,36 @@
+import { InvalidCredentials } from '../../domain/caller.ts';
+import { type ConsoleSession, type SessionTimes, isExtensionDue } from '../../domain/console-session.ts';
+import type { ConsoleSessions, FoundSession, TokenIssuer } from '../../ports/console.ts';
+
+export type SessionDeps = {
+  readonly sessions: ConsoleSessions;
+  readonly tokens: TokenIssuer;
+  readonly times: SessionTimes;
+};
+
+/**
+ * Returns null if the session does not exist or has ended. Nothing is cached, so that a session ends in every process
+ * immediately.
+ */
+export async function findSession({ sessions, tokens }: SessionDeps, token: string): Promise<FoundSession | null> {
+  return tokens.mayHaveIssued(token) ? sessions.find(tokens.hash(token)) : null;
+}
+
+/** Identifies the user of the console by the token in the cookie, and postpones the end of the session. */
+export async function authenticateSession(deps: SessionDeps, token: string): Promise<ConsoleSession> {
+  const { session, idleExpiresAt } = await requireFound(deps, token);
+  if (isExtensionDue(idleExpiresAt, session.expiresAt, deps.times, new Date()))
+    await deps.sessions.extend(deps.tokens.hash(token), deps.times);
+  return session;
+}
+
+/** Identifies the user again during a long request, which does not postpone the end of the session. */
+export async function recheckSession(deps: SessionDeps, token: string): Promise<ConsoleSession> {
+  return (await requireFound(deps, token)).session;
+}
+
+async function requireFound(deps: SessionDeps, token: string): Promise<FoundSession> {
+  const found = await findSession(deps, token);
+  if (!found) throw new InvalidCredentials('The session has ended. Sign in again.');
+  return found;
+}

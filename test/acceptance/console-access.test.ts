@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { DemoProvider } from '../../dev/demo-provider.ts';
+import { createCustomer, createUserToken } from '../../src/usecases/admin/manage-keys.ts';
+import { createAttribute } from '../../src/usecases/admin/manage-partners.ts';
+import {
+  type Browser,
+  openBrowser,
+  signInAtProvider,
+  signInWithKey,
+  signInWithLink,
+  startConsoleProvider,
+} from '../support/console-sign-in.ts';
+import { rememberSecrets } from '../support/known-secrets.ts';
+import { operationsOf, parseOpenApi, readOpenApiText } from '../support/openapi/document.ts';
+import { type Call, type Target, callsAt } from '../support/operation-calls.ts';
+import { type Service, startService } from '../support/running-service.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
+import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
+import { apiClient } from './api-client.ts';
+import { audienceClient } from './audience-client.ts';
+
+// Calls every operation with a session of every role, on data of every tenant. Add a row here for each new operation.
+
+type Role = 'partner' | 'customer' | 'link' | 'operator';
+
+/** What a role may do: nothing, use its own data, or read only the one audience of a link. */
+type Access = 'denied' | 'own' | 'linked';
+
+const access = (partner: Access, customer: Access, link: Access): Readonly<Record<Role, Access>> => ({
+  partner,
+  customer,
+  link,
+  operator: 'denied',
+});
+const ofPartner = access('own', 'denied', 'denied');
+const ofAudiences = access('own', 'own', 'denied');
+const ofLink = access('own', 'own', 'linked');
+const rows: Readonly<Record<string, Readonly<Record<Role, Access>>>> = {
+  listImportLogs: ofPartner,
+  getImportLog: ofPartner,
+  followImportLog: ofPartner,
+  queueImport: ofPartner,
+  deleteAttributeData: ofPartner,
+  cancelImport: ofPartner,
+  retryImport: ofPartner,
+  listImportErrors: ofPartner,
+  listImportFiles: ofPartner,
+  listAttributes: ofPartner,
+  listAudiences: ofAudiences,
+  getAudience: ofLink,
+  listAudienceFiles: ofLink,
+  followAudience: ofLink,
+  createAudience: ofAudiences,
+  appendFiles: ofAudiences,
+  dismissFile: ofAudiences,
+  clearAudience: ofAudiences,
+  listAudienceErrors: ofAudiences,
+  getComposition: ofLink,
+  // Only an API key can create links.
+  createConsoleLink: access('denied', 'denied', 'denied'),
+  getOverlap: ofAudiences,
+  listEvents: ofAudiences,
+  getLimits: access('own', 'own', 'own'),
+};
+
+/** Without the operations for operators and uploads, which operation-credentials.test.ts and uploads.test.ts cover. */
+const documented = operationsOf(parseOpenApi(readOpenApiText())).filter(
+  ({ path }) => !path.startsWith('/v1/operator/') && !path.startsWith('/v1/uploads'),
+);
+const statusSchema = z.looseObject({ code: z.string() });
+
+type Tenant = { readonly target: Target; readonly marker: string };
+
+describe('the access of a session', () => {
+  let stores: TestStores;
+  let deps: Wired;
+  let provider: DemoProvider;
+  let api: Service;
+  let partner: BarePartner;
+  let userToken: string;
+  const browsers = new Map<Role, Browser>();
+  const tenants = new Map<string, Tenant>();
+
+  const newTenant = async (marker: string, owner: BarePartner, customerName?: string): Promise<Tenant> => {
+    const token = customerName === undefined ? undefined : await tokenOf(owner, customerName);
+    const client = audienceClient(api.url, owner.apiKey, token);
+    const importLogId = await apiClient(api.url, owner.apiKey).queue({ file_path: `${marker}.csv`, key_type: 1 });
+    const attribute = await createAttribute(deps, owner.name, { name: marker, foreignKeys: [marker] });
+    const first = await client.create(marker, `${marker}/`);
+    const other = await client.create(`${marker} other`, `${marker}/`);
+    const target = {
+      importLogId,
+      failedImportLogId: importLogId,
+      attributeId: attribute.id,
+      audienceId: first.audienceId,
+      otherAudienceId: other.audienceId,
+      segmentId: first.segmentId,
+      fileId: 999_999,
+    };
+    return { target, marker };
+  };
+  const tokens = new Map<string, string>();
+  const tokenOf = async (owner: BarePartner, name: string): Promise<string> => {
+    const known = tokens.get(`${owner.name} ${name}`);
+    if (known !== undefined) return known;
+    await createCustomer(deps, owner.name, name);
+    const token = (await createUserToken(deps, owner.name, name)).token.reveal();
+    rememberSecrets(token);
+    tokens.set(`${owner.name} ${name}`, token);
+    return token;
+  };
+  const linkTo = async ({ target }: Tenant): Promise<string> => {
+    const client = audienceClient(api.url, partner.apiKey, userToken);
+    const path = `/v2/firstparty/segments/${target.segmentId}/console-links`;
+    const link = z.object({ url: z.string() }).parse(await (await client.request(path, { method: 'POST' })).json());
+    rememberSecrets(new URL(link.url).hash.slice(1));
+    return link.url;
+  };
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    deps = await wireUp(stores);
+    provider = await startConsoleProvider();
+    provider.setAccounts([{ id: 'olga', name: 'Olga', claims: { inlet_role: 'operator' } }]);
+    api = await startService({ ...stores.environment, ...provider.settings }, 'console-access');
+    partner = await newBarePartner(deps);
+    userToken = await tokenOf(partner, 'Retail Co');
+    tenants.set('partner', await newTenant('marker-partner', partner));
+    tenants.set('customer', await newTenant('marker-customer', partner, 'Retail Co'));
+    tenants.set('link', await newTenant('marker-link', partner, 'Retail Co'));
+    tenants.set('otherCustomer', await newTenant('marker-other-customer', partner, 'Other Co'));
+    tenants.set('otherPartner', await newTenant('marker-other-partner', await newBarePartner(deps)));
+    browsers.set('partner', await signInWithKey(api.url, partner.apiKey));
+    browsers.set('customer', await signInWithKey(api.url, partner.apiKey, userToken));
+    browsers.set('link', await signInWithLink(api.url, await linkTo(tenantOf('link'))));
+    const operator = openBrowser(api.url);
+    await signInAtProvider(operator, { account: 'olga' });
+    browsers.set('operator', operator);
+  });
+  afterAll(async () => {
+    await api.stop();
+    await provider.close();
+    await deps.close();
+    await stores.drop();
+  });
+
+  function tenantOf(name: string): Tenant {
+    const tenant = tenants.get(name);
+    if (!tenant) throw new Error(`no tenant ${name}`);
+    return tenant;
+  }
+  function browserOf(role: Role): Browser {
+    const browser = browsers.get(role);
+    if (!browser) throw new Error(`no browser for ${role}`);
+    return browser;
+  }
+  /** One call to each operation, including the event streams. */
+  function callsOf({ target }: Tenant): Call[] {
+    const streams = [
+      { operation: 'followImportLog', method: 'GET', path: `/v1/marketplace/import/${target.importLogId}/events` },
+      { operation: 'followAudience', method: 'GET', path: `/v2/firstparty/audience/${target.audienceId}/events` },
+    ];
+    return [...streams, ...callsAt(target)];
+  }
+  async function ask(browser: Browser, { method, path, body }: Call): Promise<{ status: number; text: string }> {
+    const abort = new AbortController();
+    const response = await browser.request(path, {
+      method,
+      signal: abort.signal,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const { status } = response;
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
+      return { status, text: await response.text() };
+    // A stream might not end.
+    abort.abort();
+    return { status, text: '' };
+  }
+  const codeOf = (text: string): string => statusSchema.parse(JSON.parse(text)).code;
+
+  it('has a row for every documented operation', () => {
+    const operations = documented.filter(({ deprecated, path }) => !deprecated && !path.startsWith('/health'));
+    expect(Object.keys(rows).toSorted()).toEqual(operations.map(({ operationId }) => operationId).toSorted());
+    const called = new Set(callsOf(tenantOf('partner')).map(({ operation }) => operation));
+    expect([...called].toSorted()).toEqual(Object.keys(rows).toSorted());
+  });
+
+  const cases = (['operator', 'link', 'customer', 'partner'] as const).flatMap((role) =>
+    ['otherPartner', 'otherCustomer', 'partner', 'customer', 'link'].map((tenant) => ({ role, tenant })),
+  );
+
+  it.each(cases)('of the role $role to data of the tenant $tenant', async ({ role, tenant }) => {
+    const browser = browserOf(role);
+    const { marker, target } = tenantOf(tenant);
+    const isOwn = role === tenant || (role === 'customer' && tenant === 'link');
+    const wrong: string[] = [];
+    for (const call of callsOf({ marker, target })) {
+      const { status, text } = await ask(browser, call);
+      const allowed = rows[call.operation]?.[role];
+      const isDenied = status === 403 && codeOf(text) === 'scope_missing';
+      const expectsDenial = allowed === 'denied' || (allowed === 'linked' && !isOwn);
+      const problem = `${call.operation}: HTTP ${status} ${text.slice(0, 200)}`;
+      if (isDenied !== expectsDenial || (status === 403 && !isDenied) || status === 401 || status >= 500)
+        wrong.push(problem);
+      // Imports belong to the partner, so a partner reads those that this test created for its customers.
+      const isOfPartner = rows[call.operation] === ofPartner && role === 'partner' && tenant !== 'otherPartner';
+      const mayKnow = isOwn || isOfPartner || call.operation === 'listEvents' || call.operation === 'listImportLogs';
+      if (!mayKnow && text.includes(marker)) wrong.push(`reveals ${problem}`);
+      // A problem in the same operation on own data shows that the call itself is valid.
+      const readsId = call.method === 'GET' && /\/\d+/.test(call.path);
+      if (readsId && !expectsDenial && !isOfPartner && (status === 404) === isOwn) wrong.push(problem);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('needs a CSRF token for every operation with another method than GET', async () => {
+    const browser = await signInWithKey(api.url, partner.apiKey);
+    const stranger = await signInWithKey(api.url, partner.apiKey);
+    const unsafe = documented.filter(({ method, path }) => method !== 'GET' && !path.startsWith('/health'));
+    expect(unsafe.length).toBeGreaterThan(8);
+    for (const { method, path, operationId } of unsafe) {
+      const url = path.replaceAll(/\{\w+\}/g, '1');
+      for (const given of ['', 'wrong', stranger.csrfToken()]) {
+        const response = await browser.request(url, { method, headers: { 'x-csrf-token': given } });
+        const text = await response.text();
+        expect([response.status, codeOf(text)], `${operationId} ${given}`).toEqual([403, 'csrf_token_invalid']);
+      }
+      const right = await browser.request(url, { method });
+      expect(await right.text(), operationId).not.toContain('csrf_token_invalid');
+    }
+    const out = await browser.request('/console/auth/sign-out', { method: 'POST', headers: { 'x-csrf-token': 'x' } });
+    expect([out.status, codeOf(await out.text())]).toEqual([403, 'csrf_token_invalid']);
+    expect((await browser.session()).signed_in).toBe(true);
+  });
+});

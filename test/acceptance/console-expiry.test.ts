@@ -1,0 +1,67 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signInWithKey } from '../support/console-sign-in.ts';
+import { type ServiceProcess, startApi, stopProcess } from '../support/running-service.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
+import { audiencePath } from './audience-client.ts';
+
+describe('the end of a session of the console', () => {
+  const idleSeconds = 4;
+  const sessionSeconds = 10;
+  let stores: TestStores;
+  let deps: Wired;
+  let api: ServiceProcess & { readonly url: string };
+  let partner: BarePartner;
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    deps = await wireUp(stores);
+    const settings = {
+      INLET_CONSOLE_IDLE_SECONDS: String(idleSeconds),
+      INLET_CONSOLE_SESSION_SECONDS: String(sessionSeconds),
+    };
+    api = await startApi({ ...stores.environment, ...settings }, 'console-expiry');
+    partner = await newBarePartner(deps);
+  });
+  afterAll(async () => {
+    await stopProcess(api.child);
+    await deps.close();
+    await stores.drop();
+  });
+
+  it('an idle session ends, and a session in use does not', async () => {
+    const [idle, used] = [await signInWithKey(api.url, partner.apiKey), await signInWithKey(api.url, partner.apiKey)];
+    const since = performance.now();
+    while (performance.now() - since < (idleSeconds + 1) * 1000) {
+      expect((await used.request(audiencePath)).status).toBe(200);
+      await pause(500);
+    }
+    expect((await idle.request(audiencePath)).status).toBe(401);
+    expect((await used.session()).signed_in).toBe(true);
+  });
+
+  it('a session in use ends after the maximum duration', async () => {
+    const since = performance.now();
+    const browser = await signInWithKey(api.url, partner.apiKey);
+    const expiresIn = Date.parse(browser.signedIn.expires_at) - Date.now();
+    expect(expiresIn).toBeLessThanOrEqual(sessionSeconds * 1000);
+    let last = 200;
+    let lastAccepted = 0;
+    while (last === 200 && performance.now() - since < (sessionSeconds + 5) * 1000) {
+      last = (await browser.request(audiencePath)).status;
+      if (last === 200) lastAccepted = performance.now() - since;
+      await pause(300);
+    }
+    expect(last).toBe(401);
+    expect(lastAccepted).toBeGreaterThan(idleSeconds * 1000);
+  });
+
+  it('workers delete sessions that have ended, and only these', async () => {
+    const browser = await signInWithKey(api.url, partner.apiKey);
+    await deps.retentionStore.removeExpiredSessions(10_000);
+    expect((await browser.session()).signed_in).toBe(true);
+    const count = await withDatabase(stores, (db) => db.query('SELECT FROM console_session'));
+    expect(count.rowCount).toBe(1);
+  });
+});

@@ -1,0 +1,236 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { audienceClient } from '../acceptance/audience-client.ts';
+import { device } from '../support/device-id.ts';
+import { hostileTexts } from './support/hostile-texts.ts';
+import { waitUntilLoaded } from './support/measure.ts';
+import { type OpenPage, openPage } from './support/open-page.ts';
+import { type ConsolePartner, newPartner } from './support/partner.ts';
+import { signInAsOperator, signInWithKey } from './support/sign-in.ts';
+
+// A partner stores hostile texts in every field that it controls. Every page that shows them must show them as text.
+
+const texts = inject('campaign') === 'long' ? hostileTexts : hostileTexts.slice(0, 10);
+/** Enough for a group that a report shows. */
+const devicesPerText = 100;
+
+type Hostile = {
+  readonly partner: ConsolePartner;
+  readonly importLogId: number;
+  readonly deleteLogId: number;
+  readonly audienceId: number;
+  readonly segmentId: number;
+  readonly otherIds: readonly number[];
+};
+
+/** The page may show a character that changes the direction of the text as an escape sequence. */
+const escaped = (text: string): string => text.replaceAll('\u202e', '\\u202e');
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+
+async function storeHostileTexts(): Promise<Hostile> {
+  const partner = await newPartner();
+  const first = partner.id * 100_000;
+  const keyOf = (text: string): string => text.replaceAll(/[|,\t]/g, ' ').trim();
+  for (const text of texts) await partner.createAttribute(text, keyOf(text));
+  const known = Array.from({ length: devicesPerText * texts.length }, (_, n) => device(first + n));
+  const keys = quoted(texts.map(keyOf).join('|'));
+  await partner.upload('known.csv', known.map((id) => `${id},${keys}\n`).join(''));
+  await partner.api.waitForEnd(await partner.api.queue({ file_path: 'known.csv', key_type: 1 }));
+
+  // Names of files, and rejected rows.
+  for (const [n, text] of texts.entries())
+    await partner.upload(`files/${n} ${text}`, `${device(first)},${keys}\n${quoted(text)},${quoted(text)}\n`);
+  const importLogId = await partner.api.queue({ file_path: 'files/', key_type: 1, compressed: false });
+  await partner.api.waitForEnd(importLogId);
+  for (const text of texts) await partner.api.queue({ file_path: `missing ${text}`, key_type: 1, compressed: false });
+
+  const removed = await partner.api.request('/v1/marketplace/delete', {
+    method: 'POST',
+    body: JSON.stringify({ key_type: 1, keys: texts.map(keyOf) }),
+  });
+  const deleteLogId = Number(/\d+$/.exec(removed.headers.get('location') ?? '')?.[0]);
+
+  // Names of audiences, events, and files of audiences.
+  const events = texts.flatMap((text, n) =>
+    known.slice(n * devicesPerText, (n + 1) * devicesPerText).map((id) => `${id},${quoted(text)}\n`),
+  );
+  await partner.upload('members/events.csv', events.join(''));
+  const { audienceId, segmentId } = await partner.audiences.create(texts[0] ?? '', 'members/');
+  await partner.audiences.append(audienceId, 'files/');
+  const otherIds: number[] = [];
+  for (const text of texts.slice(1)) otherIds.push((await partner.audiences.create(text, 'members/')).audienceId);
+  for (const id of [audienceId, ...otherIds]) await partner.audiences.settled(id);
+  return { partner, importLogId, deleteLogId, audienceId, segmentId, otherIds };
+}
+
+type Watching = OpenPage & { readonly hits: string[] };
+
+/** Opens a page that notes every script, request, and dialog that a hostile text causes. */
+async function openWatched(): Promise<Watching> {
+  const opened = await openPage();
+  const hits: string[] = [];
+  await opened.context.exposeFunction('hit', () => void hits.push('script'));
+  opened.page.on('dialog', (dialog) => {
+    hits.push(`dialog ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  opened.context.on('request', (request) => {
+    const { pathname, hostname } = new URL(request.url());
+    if (pathname.endsWith('hit') || hostname.endsWith('.invalid')) hits.push(request.url());
+  });
+  return { ...opened, hits };
+}
+
+/** Opens every page of a list, and everything that is folded. */
+async function showAll(page: Page): Promise<void> {
+  await waitUntilLoaded(page);
+  const more = page.getByRole('button', { name: /^(?:Load|Show) more$/ });
+  while ((await more.count()) > 0) {
+    await more.first().click();
+    await waitUntilLoaded(page);
+  }
+  await page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
+}
+
+/** The hostile texts that a page does not contain as text. Fields and tooltips count as well. */
+async function missingIn(page: Page): Promise<string[]> {
+  const shown = await page.evaluate(() => {
+    const fields = [...document.querySelectorAll('input, select')].map((field) =>
+      'value' in field ? field.value : '',
+    );
+    return [document.body.textContent, ...fields].join('\n');
+  });
+  return texts.filter((text) => !shown.includes(text) && !shown.includes(escaped(text)));
+}
+
+async function expectLiteral(opened: Watching, path: string, shows: 'all' | 'some' = 'all'): Promise<void> {
+  const { page, watched, hits } = opened;
+  await page.goto(path);
+  await showAll(page);
+  const missing = shows === 'all' ? await missingIn(page) : [];
+  expect.soft(missing, `${path}: texts that are not shown`).toEqual([]);
+  expect.soft(hits, `${path}: what the texts did`).toEqual([]);
+  expect.soft(watched.violations, `${path}: violations of the content security policy`).toEqual([]);
+  expect.soft(watched.errors, `${path}: errors`).toEqual([]);
+}
+
+describe(`${texts.length} hostile texts in every field that a partner controls`, () => {
+  let hostile: Hostile;
+  beforeAll(async () => {
+    hostile = await storeHostileTexts();
+  });
+
+  async function signedIn(): Promise<Watching> {
+    const opened = await openWatched();
+    await signInWithKey(opened.context, hostile.partner.apiKey);
+    return opened;
+  }
+
+  it('are text on the pages of imports', async () => {
+    const opened = await signedIn();
+    const { importLogId, deleteLogId } = hostile;
+    await expectLiteral(opened, '/console/imports');
+    await expectLiteral(opened, `/console/imports/${importLogId}`);
+    await expectLiteral(opened, `/console/imports/${importLogId}/errors`);
+    for (const [n, text] of texts.entries())
+      await expectLiteral(
+        opened,
+        `/console/imports/${importLogId}/errors?file=${encodeURIComponent(`files/${n} ${text}`)}`,
+        'some',
+      );
+    await expectLiteral(opened, `/console/imports/${deleteLogId}`, 'some');
+  });
+
+  it('are text on the pages of audiences', async () => {
+    const opened = await signedIn();
+    const { audienceId, otherIds } = hostile;
+    await expectLiteral(opened, '/console/audiences');
+    await expectLiteral(opened, `/console/audiences/${audienceId}`);
+    await expectLiteral(opened, `/console/audiences/${audienceId}/errors`);
+    for (const [n, id] of otherIds.entries()) {
+      await expectLiteral(opened, `/console/audiences/${id}`, 'some');
+      const heading = await opened.page.getByRole('heading', { level: 1 }).textContent();
+      expect.soft(heading).toBe(escaped(texts[n + 1] ?? ''));
+      expect.soft(await opened.page.title()).toContain(escaped(texts[n + 1] ?? ''));
+    }
+    await expectLiteral(opened, `/console/audiences/${audienceId}/append`, 'some');
+  });
+
+  it('are text in reports and overlaps', async () => {
+    const opened = await signedIn();
+    const { segmentId, audienceId, otherIds } = hostile;
+    await expectLiteral(opened, `/console/segments/${segmentId}/composition?small=include`);
+    await expectLiteral(opened, `/console/segments/${segmentId}/composition?small=include&split=event`);
+    const others = otherIds.slice(0, 9);
+    await expectLiteral(opened, `/console/overlap?audiences=${[audienceId, ...others].join(',')}`, 'some');
+    await opened.page.getByRole('button', { name: 'Count the overlap' }).click();
+    await opened.page.getByRole('table').first().waitFor();
+    expect.soft(opened.hits).toEqual([]);
+    expect.soft(opened.watched.violations).toEqual([]);
+  });
+
+  it('are text on the pages of the account', async () => {
+    const opened = await signedIn();
+    await expectLiteral(opened, '/console/attributes');
+    await expectLiteral(opened, '/console/limits', 'some');
+  });
+
+  it('are text as the name of the customer who is signed in', async () => {
+    for (const text of texts) {
+      const { userToken } = await hostile.partner.createCustomer(text);
+      await audienceClient(inject('console').url, hostile.partner.apiKey, userToken).create(text, 'members/');
+      const opened = await openWatched();
+      await signInWithKey(opened.context, hostile.partner.apiKey, userToken);
+      await expectLiteral(opened, '/console/audiences', 'some');
+      expect.soft(await opened.page.getByRole('banner').textContent()).toContain(escaped(text));
+      await opened.context.close();
+    }
+  });
+
+  it('are text for operators', async () => {
+    const opened = await openWatched();
+    await signInAsOperator(opened.context);
+    const { partner, importLogId } = hostile;
+    await expectLiteral(opened, `/console/operator/jobs?partner=${partner.name}`);
+    await expectLiteral(opened, `/console/operator/jobs/${importLogId}`);
+    await expectLiteral(opened, `/console/operator/partners`, 'some');
+    await expectLiteral(opened, `/console/operator/lanes`, 'some');
+  });
+
+  it('are text as the names of chosen files', async () => {
+    const opened = await signedIn();
+    await opened.page.goto('/console/imports/new');
+    await waitUntilLoaded(opened.page);
+    const files = texts.map((name) => ({ name, mimeType: '', buffer: Buffer.from(`${quoted(name)},x\n`) }));
+    await opened.page.getByLabel('Files to upload').setInputFiles(files);
+    await opened.page.getByText('would fail').first().waitFor();
+    await waitUntilLoaded(opened.page);
+    expect.soft(opened.hits).toEqual([]);
+    expect.soft(opened.watched).toEqual({ violations: [], errors: [] });
+  });
+
+  it('do nothing in addresses', async () => {
+    const opened = await signedIn();
+    for (const [n, text] of texts.entries()) {
+      const part = encodeURIComponent(text);
+      const paths = [
+        `imports?path=${part}&status=${part}`,
+        `audiences?name=${part}&from=${part}`,
+        `overlap?audiences=${part}`,
+        `segments/${hostile.segmentId}/composition?order=${part}&split=${part}&country=${part}`,
+        part,
+      ];
+      // Every text in one of the addresses, and every address with some of the texts.
+      await expectLiteral(opened, `/console/${paths[n % paths.length]}`, 'some');
+    }
+  });
+
+  it('do nothing in the address of the sign-in', async () => {
+    const opened = await openWatched();
+    for (const text of texts) {
+      const part = encodeURIComponent(text);
+      await expectLiteral(opened, `/console/sign-in?error=${part}&return_to=${part}`, 'some');
+      expect.soft(new URL(opened.page.url()).origin).toBe(inject('console').url);
+    }
+  });
+});

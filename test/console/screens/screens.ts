@@ -1,0 +1,86 @@
+/** What the paths of screens contain. */
+export type Seeded = {
+  readonly importLogId: number;
+  readonly audienceId: number;
+  readonly otherAudienceId: number;
+  readonly segmentId: number;
+  readonly failedJobId: number;
+};
+
+export type Screen = {
+  /** The start of the names of its images. */
+  readonly name: string;
+  readonly title: string;
+  readonly role: 'none' | 'partner' | 'operator';
+  readonly path: (seeded: Seeded) => string;
+  /** A button to press first. */
+  readonly press?: string;
+  /** A text to wait for, which starts a heading or a sentence. */
+  readonly shows?: string;
+};
+
+/** Every screen of the console, in the order of the contact sheet. Paths follow /console/. */
+export const screens: readonly Screen[] = [
+  { name: 'sign-in', title: 'Sign in', role: 'none', path: () => 'sign-in' },
+  {
+    name: 'composition',
+    title: 'Composition report',
+    role: 'partner',
+    path: ({ segmentId }) => `segments/${segmentId}/composition`,
+  },
+  {
+    name: 'overlap',
+    title: 'Overlap',
+    role: 'partner',
+    path: ({ audienceId, otherAudienceId }) => `overlap?audiences=${audienceId},${otherAudienceId}`,
+    press: 'Count the overlap',
+    shows: 'Counting again is free',
+  },
+  { name: 'imports', title: 'Imports', role: 'partner', path: () => 'imports' },
+  { name: 'import', title: 'Import', role: 'partner', path: ({ importLogId }) => `imports/${importLogId}` },
+  {
+    name: 'import-errors',
+    title: 'Rejected rows of an import',
+    role: 'partner',
+    path: ({ importLogId }) => `imports/${importLogId}/errors`,
+  },
+  { name: 'new-import', title: 'New import', role: 'partner', path: () => 'imports/new' },
+  { name: 'audiences', title: 'Audiences', role: 'partner', path: () => 'audiences' },
+  { name: 'audience', title: 'Audience', role: 'partner', path: ({ audienceId }) => `audiences/${audienceId}` },
+  {
+    name: 'audience-errors',
+    title: 'Rejected rows of an audience',
+    role: 'partner',
+    path: ({ audienceId }) => `audiences/${audienceId}/errors`,
+  },
+  {
+    name: 'append',
+    title: 'Append to an audience',
+    role: 'partner',
+    path: ({ audienceId }) => `audiences/${audienceId}/append`,
+  },
+  { name: 'new-audience', title: 'New audience', role: 'partner', path: () => 'audiences/new' },
+  { name: 'attributes', title: 'Attributes', role: 'partner', path: () => 'attributes' },
+  { name: 'limits', title: 'Limits', role: 'partner', path: () => 'limits' },
+  { name: 'lanes', title: 'Lanes', role: 'operator', path: () => 'operator/lanes', shows: '3 partners wait' },
+  { name: 'jobs', title: 'Jobs', role: 'operator', path: () => 'operator/jobs' },
+  { name: 'job', title: 'Job', role: 'operator', path: ({ failedJobId }) => `operator/jobs/${failedJobId}` },
+  { name: 'partners', title: 'Partners', role: 'operator', path: () => 'operator/partners' },
+  { name: 'engine', title: 'Engine', role: 'operator', path: () => 'operator/engine' },
+  { name: 'backups', title: 'Backups', role: 'operator', path: () => 'operator/backups' },
+  { name: 'alerts', title: 'Alerts', role: 'operator', path: () => 'operator/alerts' },
+  { name: 'incidents', title: 'Incidents by symptom', role: 'operator', path: () => 'operator/incidents' },
+];
+
+/**
+ * The paths of pages in packages/console/src/pages.ts that no screen shows.
+ */
+export function pathsWithoutScreen(pagesSource: string): readonly string[] {
+  const example = { importLogId: 1, audienceId: 1, otherAudienceId: 2, segmentId: 1, failedJobId: 1 };
+  const shown = screens.map(({ path }) => `/console/${path(example)}`);
+  const paths = [...pagesSource.matchAll(/\bpath: '(\/console\/[^']*)',\n/g)].map(([, path = '']) => path);
+  return paths.filter((path) => {
+    const pattern = new RegExp(`^${path.replaceAll(/:[a-z_]+/gi, '[^/]+')}$`);
+    return !shown.some((one) => pattern.test(one.split('?')[0] ?? ''));
+  });
+}

@@ -1,0 +1,117 @@
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { createHash, randomBytes } from 'node:crypto';
+import { connectS3 } from '../../../src/adapters/s3/connect.ts';
+import { createAttribute, provisionPartner } from '../../../src/usecases/admin/manage-partners.ts';
+import { type ApiClient, apiClient } from '../../acceptance/api-client.ts';
+import { audienceClient } from '../../acceptance/audience-client.ts';
+import { device } from '../../support/device-id.ts';
+import { configFor } from '../../support/environment.ts';
+import { rows } from '../../support/file-rows.ts';
+import { asOperator } from '../../support/operator.ts';
+import { type TestStores, withDatabase } from '../../support/stores.ts';
+import type { Seeded } from './screens.ts';
+
+// The data that the screens show. It is loaded by the service, like the data of a real partner.
+
+export type SeededPartner = {
+  readonly name: string;
+  readonly apiKey: string;
+  readonly api: ApiClient;
+  readonly upload: (path: string, body: string) => Promise<void>;
+};
+
+/**
+ * Known devices with each attribute, of 20,000, and how many times more often the devices of the audience have it. The
+ * audience has the first 9,000 of these devices and 2,000 unknown ones.
+ */
+const attributes = [
+  { name: 'Travel', devices: 4_000, index: 1.7 },
+  { name: 'Sports', devices: 7_000, index: 1.4 },
+  { name: 'Cooking', devices: 9_500, index: 1.1 },
+  { name: 'Music', devices: 12_000, index: 1 },
+  { name: 'Gaming', devices: 8_000, index: 0.6 },
+  { name: 'News', devices: 13_000, index: 0.9 },
+  { name: 'Parents', devices: 5_000, index: 0.8 },
+  { name: 'Sailing', devices: 30, index: 1 },
+] as const;
+const matchedDevices = 9_000;
+const knownDevices = 20_000;
+
+export async function createNamedPartner(stores: TestStores, url: string, name: string): Promise<SeededPartner> {
+  const { environment } = stores;
+  const config = configFor(environment);
+  const { apiKey, partner, storage } = await asOperator(environment, async (operator) => {
+    const provisioned = await provisionPartner(operator, name);
+    for (const attribute of attributes) {
+      const wish = { name: attribute.name, foreignKeys: [attribute.name.toLowerCase()] };
+      await createAttribute(operator, name, wish);
+    }
+    return provisioned;
+  });
+  const s3 = connectS3({
+    endpoint: config.INLET_S3_ENDPOINT ?? null,
+    region: config.INLET_S3_REGION,
+    accessKeyId: storage.accessKeyId,
+    secretAccessKey: storage.secretAccessKey,
+  });
+  return {
+    name,
+    apiKey: apiKey.reveal(),
+    api: apiClient(url, apiKey.reveal()),
+    upload: async (path, body) => {
+      await s3.send(new PutObjectCommand({ Bucket: config.INLET_S3_BUCKET, Key: partner.prefix + path, Body: body }));
+    },
+  };
+}
+
+/** A finished import, two failed imports, and two audiences with reports, of which one has a failed file. */
+export async function loadData(
+  { api, apiKey, upload }: SeededPartner,
+  url: string,
+): Promise<Omit<Seeded, 'failedJobId'>> {
+  const matchedShare = matchedDevices / knownDevices;
+  const keysOf = (n: number): string =>
+    attributes
+      .filter(({ devices, index }) => {
+        const factor = n < matchedDevices ? index : (1 - index * matchedShare) / (1 - matchedShare);
+        return (n * 7) % knownDevices < devices * factor;
+      })
+      .map(({ name }) => name.toLowerCase())
+      .join('|');
+  const row = (n: number): string =>
+    `${device(n)},${n % 2 === 0 ? 1 : 3},${n % 4 === 0 ? 'DE' : 'FR'},0,${keysOf(n)}\n`;
+  const half = knownDevices / 2;
+  const lines = Array.from({ length: knownDevices }, (_, n) => row(n));
+  await upload('daily/2026-11-17/1.csv', lines.slice(0, half).join(''));
+  await upload('daily/2026-11-17/2.csv', lines.slice(half).join(''));
+  const bad = `not-an-id,sports\n${device(1)},golf\n,\n00000000-0000-0000-0000-000000000000,music\n`;
+  await upload('daily/2026-11-18/1.csv', rows(0, 900, 'sports') + bad.repeat(12));
+  await upload('daily/2026-11-18/2.csv', 'a file of another kind\n');
+  const unknown = rows(1_000_000, 1_002_000, 'view');
+  await upload('audiences/summer/1.csv', rows(0, 5_000, 'buy') + rows(5_000, matchedDevices, 'view') + unknown);
+  await upload('audiences/summer/2.csv', rows(0, 200, 'view') + 'not-an-id,view\n'.repeat(8));
+  await upload('audiences/returning.csv', rows(4_000, 12_000, 'buy'));
+  await api.waitForEnd(await api.queue({ file_path: 'daily/2026-11-17/', key_type: 1, compressed: false }));
+  const importLogId = await api.queue({ file_path: 'daily/2026-11-18/', key_type: 1, compressed: false });
+  await api.waitForEnd(importLogId);
+  await api.waitForEnd(await api.queue({ file_path: 'daily/missing/', key_type: 1, compressed: false }));
+  const audiences = audienceClient(url, apiKey);
+  const created = await audiences.create('Summer buyers', 'audiences/summer/');
+  await audiences.settled(created.audienceId);
+  const returning = await audiences.create('Returning customers', 'audiences/returning.csv');
+  await audiences.settled(returning.audienceId);
+  return { importLogId, otherAudienceId: returning.audienceId, ...created };
+}
+
+/** Opens the session of an operator and returns its cookie. Users would sign in at an OpenID Connect provider. */
+export async function operatorCookie(stores: TestStores): Promise<{ readonly name: string; readonly value: string }> {
+  const token = randomBytes(32).toString('base64url');
+  const hash = createHash('sha256').update(token).digest();
+  await withDatabase(stores, (client) =>
+    client.query(
+      "SELECT open_console_session($1, 'operator', 'dana', 'Dana Fox', NULL, NULL, NULL, NULL, NULL, 3600, 3600, 10)",
+      [hash],
+    ),
+  );
+  return { name: 'inlet_session', value: token };
+}

@@ -1,0 +1,109 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pickPort } from '../../../stack/ports.ts';
+import { operatorOutput } from '../../support/run-operator.ts';
+import { type ServiceProcess, startApi, startWorker, stopProcess } from '../../support/running-service.ts';
+import { type TestStores, createStores } from '../../support/stores.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { type SeededPartner, createNamedPartner, loadData } from './seed.ts';
+import type { Seeded } from './screens.ts';
+
+// A service whose screens have something to show: finished and failed work, and lanes that wait.
+
+export type ShownService = {
+  readonly url: string;
+  readonly stores: TestStores;
+  readonly apiKey: string;
+  readonly seeded: Seeded;
+  /** Afterwards, partners wait because a worker cannot reach the storage, and a replica is unreachable. */
+  readonly breakDown: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+export async function startShownService(): Promise<ShownService> {
+  const port = await pickPort([]);
+  const url = `http://127.0.0.1:${port}`;
+  const stores = await createStores('two');
+  const environment = {
+    ...stores.environment,
+    INLET_API_PORT: String(port),
+    INLET_CONSOLE_URL: url,
+    INLET_CONSOLE_API_KEY_SIGN_IN: 'true',
+  };
+  const processes = new Processes(environment);
+  const stop = async (): Promise<void> => {
+    await processes.stopAll();
+    await stores.drop();
+  };
+  try {
+    const api = await processes.start(startApi);
+    const worker = await processes.start(startWorker);
+    const acme = await createNamedPartner(stores, url, 'acme');
+    const others = await Promise.all(
+      ['northwind', 'globex', 'initech'].map((name) => createNamedPartner(stores, url, name)),
+    );
+    const loaded = await loadData(acme, url);
+    await takeBackup(environment);
+    const breakDown = async (): Promise<void> => {
+      await processes.stop(worker);
+      await retryLanes(processes, others);
+      await processes.stop(api);
+      await processes.start(startApi, { INLET_CLICKHOUSE_URLS: withUnreachableReplica(environment) });
+    };
+    return {
+      url,
+      stores,
+      apiKey: acme.apiKey,
+      seeded: { ...loaded, failedJobId: loaded.importLogId },
+      breakDown,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+class Processes {
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #running = new Set<ServiceProcess>();
+
+  constructor(environment: Readonly<Record<string, string>>) {
+    this.#environment = environment;
+  }
+
+  async start(entry: typeof startApi | typeof startWorker, changes = {}): Promise<ServiceProcess> {
+    const started = await entry({ ...this.#environment, ...changes }, 'screens');
+    this.#running.add(started);
+    return started;
+  }
+
+  async stop(started: ServiceProcess): Promise<void> {
+    this.#running.delete(started);
+    await stopProcess(started.child);
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.#running].map((started) => this.stop(started)));
+  }
+}
+
+/** A worker without storage tries the lanes again and again. */
+async function retryLanes(processes: Processes, partners: readonly SeededPartner[]): Promise<void> {
+  for (const { api } of partners) await api.queue({ file_path: 'daily/', key_type: 1, compressed: false });
+  const worker = await processes.start(startWorker, { INLET_S3_ENDPOINT: 'http://127.0.0.1:9' });
+  await waitUntil('the worker has tried a lane', async () =>
+    Promise.resolve(readFileSync(worker.logFile, 'utf8').includes('dependency unavailable')),
+  );
+}
+
+async function takeBackup(environment: Readonly<Record<string, string>>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-screens-'));
+  await operatorOutput(environment, ['backup', join(folder, `inlet-${process.pid}`)]);
+  rmSync(folder, { recursive: true });
+}
+
+function withUnreachableReplica(environment: Readonly<Record<string, string>>): string {
+  return `${environment['INLET_CLICKHOUSE_URLS']}|http://127.0.0.1:9`;
+}

@@ -1,0 +1,83 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { observeVitals, readVitals, slowDown, waitUntilLoaded } from './support/measure.ts';
+import { openPage } from './support/open-page.ts';
+import { type ConsolePartner, loadReport, newPartner } from './support/partner.ts';
+import { signInWithKey } from './support/sign-in.ts';
+
+const assets = 'packages/console/dist/assets';
+const maxBytes = { composition: 60_000, all: 120_000 };
+/** The processor of a phone is about four times as slow as that of a desktop. */
+const slowdown = 4;
+/** Times are checked only in the long run, because the gate runs on machines that do other work as well. */
+const checksTimes = inject('campaign') === 'long';
+
+describe('the size and speed of the console', () => {
+  let partner: ConsolePartner;
+  let path: string;
+
+  beforeAll(async () => {
+    partner = await newPartner();
+    path = `/console/segments/${(await loadReport(partner)).segmentId}/composition`;
+  });
+
+  it('has at most 120 kB of scripts in total, compressed', () => {
+    const scripts = readdirSync(assets).filter((name) => name.endsWith('.js'));
+    const bytes = scripts.map((name) => gzipSync(readFileSync(`${assets}/${name}`), { level: 9 }).length);
+    const total = bytes.reduce((sum, size) => sum + size, 0);
+    process.stdout.write(`scripts: ${total} bytes in ${scripts.length} files, gzip\n`);
+    expect(total).toBeGreaterThan(0);
+    expect(total).toBeLessThanOrEqual(maxBytes.all);
+  });
+
+  it('transfers at most 60 kB of scripts for a report, compressed, and none on the next visit', async () => {
+    const { page, context } = await openPage();
+    await signInWithKey(context, partner.apiKey);
+    await page.goto(path);
+    await waitUntilLoaded(page);
+    const scripts = await scriptsOf(page);
+    const total = scripts.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
+    process.stdout.write(`composition report: ${total} bytes of scripts in ${scripts.length} files, gzip\n`);
+    expect(total).toBeGreaterThan(0);
+    expect(total).toBeLessThanOrEqual(maxBytes.composition);
+    expect(scripts.every(({ decodedBodySize, encodedBodySize }) => encodedBodySize < decodedBodySize)).toBe(true);
+    await page.goto(path);
+    await waitUntilLoaded(page);
+    const again = await scriptsOf(page);
+    expect(again.map(({ transferSize }) => transferSize)).toEqual(scripts.map(() => 0));
+  });
+
+  it('shows a report quickly on a slow processor, and nothing moves while it loads', async () => {
+    const { page, context } = await openPage();
+    await signInWithKey(context, partner.apiKey);
+    await observeVitals(context);
+    await slowDown(page, slowdown);
+    await page.goto(path);
+    const loaded = await waitUntilLoaded(page);
+    const { largestContentfulPaint, totalBlockingTime, layoutShift } = await readVitals(page);
+    process.stdout.write(
+      `composition report, processor ${slowdown} times slower: loaded after ${loaded.toFixed(0)} ms, largest contentful paint ` +
+        `${largestContentfulPaint.toFixed(0)} ms, blocking time ${totalBlockingTime.toFixed(0)} ms, layout shift ${layoutShift.toFixed(4)}\n`,
+    );
+    expect(layoutShift).toBeLessThanOrEqual(0.02);
+    expect(largestContentfulPaint).toBeGreaterThan(0);
+    if (!checksTimes) return;
+    expect(largestContentfulPaint).toBeLessThanOrEqual(1_500);
+    expect(totalBlockingTime).toBeLessThanOrEqual(100);
+  });
+});
+
+/** The scripts that the page has loaded. A script from the browser's cache has a transfer size of 0. */
+function scriptsOf(
+  page: Page,
+): Promise<readonly Pick<PerformanceResourceTiming, 'decodedBodySize' | 'encodedBodySize' | 'transferSize'>[]> {
+  return page.evaluate(() =>
+    performance.getEntriesByType('resource').flatMap((entry) => {
+      if (!(entry instanceof PerformanceResourceTiming) || !new URL(entry.name).pathname.endsWith('.js')) return [];
+      const { decodedBodySize, encodedBodySize, transferSize } = entry;
+      return [{ decodedBodySize, encodedBodySize, transferSize }];
+    }),
+  );
+}

@@ -1,0 +1,55 @@
+import type { BrowserContext, Page } from 'playwright-core';
+
+/** What a visitor experiences while a page loads. Times are in milliseconds since the navigation started. */
+export type Vitals = {
+  readonly largestContentfulPaint: number;
+  /** How much of the long tasks exceeded 50 ms each. */
+  readonly totalBlockingTime: number;
+  readonly layoutShift: number;
+};
+
+type Entries = {
+  largest: number;
+  blocking: number;
+  shift: number;
+};
+
+/** Observes every page that the context opens from now on. */
+export async function observeVitals(context: BrowserContext): Promise<void> {
+  await context.addInitScript(() => {
+    const seen: Entries = { largest: 0, blocking: 0, shift: 0 };
+    Object.assign(globalThis, { vitals: seen });
+    const observe = (type: string, add: (entry: PerformanceEntry) => void): void => {
+      new PerformanceObserver((list) => list.getEntries().forEach(add)).observe({ type, buffered: true });
+    };
+    observe('largest-contentful-paint', ({ startTime }) => (seen.largest = startTime));
+    observe('longtask', ({ duration }) => (seen.blocking += Math.max(0, duration - 50)));
+    observe('layout-shift', (entry) => {
+      if ('value' in entry && 'hadRecentInput' in entry && entry.hadRecentInput === false)
+        seen.shift += Number(entry.value);
+    });
+  });
+}
+
+export async function readVitals(page: Page): Promise<Vitals> {
+  const { largest, blocking, shift } = await page.evaluate(() => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the script above has defined it
+    return (globalThis as unknown as { readonly vitals: Entries }).vitals;
+  });
+  return { largestContentfulPaint: largest, totalBlockingTime: blocking, layoutShift: shift };
+}
+
+/** Slows the page's processor down, as on a phone. */
+export async function slowDown(page: Page, rate: number): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setCPUThrottlingRate', { rate });
+}
+
+/** Waits until nothing on the page is loading. Returns the time since the navigation started. */
+export async function waitUntilLoaded(page: Page): Promise<number> {
+  await page.getByRole('main').getByRole('heading').first().waitFor();
+  const handle = await page.waitForFunction(() =>
+    document.querySelector('[aria-busy="true"]') === null ? performance.now() : 0,
+  );
+  return handle.jsonValue();
+}
