@@ -28,6 +28,18 @@ describe('the file list of an audience', () => {
     expect(details.matched_at).not.toBeNull();
   });
 
+  it('is left out of the record on request', async () => {
+    const { partner, audiences } = market;
+    await partner.upload('left-out/a.csv', rows(0, 3));
+    const { audienceId } = await audiences.create('Left out', 'left-out/a.csv');
+    const { file, ...counts } = await audiences.settled(audienceId);
+    expect(file).toHaveLength(1);
+    const path = `${audiencePath}/${audienceId}?include_files`;
+    const short = await audiences.request(`${path}=false`);
+    expect(await short.json()).toEqual({ ...counts, file: [] });
+    expect(await audiences.expectProblem('GET', `${path}=no`)).toMatchObject({ status: 400, code: 'invalid_request' });
+  });
+
   it('names the error of a failed file and allows the file to be dismissed', async () => {
     const { partner, audiences } = market;
     await partner.upload('dismiss/a.csv', rows(0, 3));

@@ -12,7 +12,9 @@ export function AppendPage() {
   const { route } = useLocation();
   const id = Number(params['id']);
   const page = `/console/audiences/${id}`;
-  const { value, problem, reload } = useApi(`audience ${id}`, (signal) => api.getAudience(id, { signal }));
+  const { value, problem, reload } = useApi(`audience ${id}`, (signal) =>
+    api.getAudience(id, { query: { include_files: 'false' }, signal }),
+  );
   if (!signedIn()?.scopes.includes('audience:write')) return <CannotWrite title="Append files" />;
   return (
     <Page

@@ -35,17 +35,25 @@ function Report({ segmentId }: { readonly segmentId: number }) {
   const settledName = useSettled(name.trim());
 
   const { audienceId: otherId } = view;
-  const other = useApi(`audience ${otherId ?? 0}`, (signal) => api.getAudience(otherId ?? 0, { signal }), {
-    isPaused: otherId === null,
-  });
+  const other = useApi(
+    `audience ${otherId ?? 0}`,
+    (signal) => api.getAudience(otherId ?? 0, { query: { include_files: 'false' }, signal }),
+    {
+      isPaused: otherId === null,
+    },
+  );
   const query = queryOf(view, settledName, other.value?.default_warehouse_segment_id);
   const loaded = useReport(segmentId, query);
   const { report, problem } = loaded;
   const highlights = useHighlights(segmentId, query, loaded.isLoading ? undefined : report?.computed_at);
   const audienceId = loaded.audienceId ?? signedIn()?.audience_id ?? undefined;
-  const audience = useApi(`audience ${audienceId ?? 0}`, (signal) => api.getAudience(audienceId ?? 0, { signal }), {
-    isPaused: audienceId === undefined,
-  });
+  const audience = useApi(
+    `audience ${audienceId ?? 0}`,
+    (signal) => api.getAudience(audienceId ?? 0, { query: { include_files: 'false' }, signal }),
+    {
+      isPaused: audienceId === undefined,
+    },
+  );
   const limits = useApi(`limits ${report?.computed_at ?? ''}`, (signal) => api.getLimits({ signal }));
 
   const show = (next: View): void => route(`${path}${viewQuery(next)}`, true);

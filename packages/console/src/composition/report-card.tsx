@@ -55,9 +55,10 @@ export function ReportCard({ loaded, view, name, baselineName, onChange, onClear
               {name !== '' && ` with “${isolate(name)}”`}.{' '}
             </>
           )}
-          {omitted > 0 && `${formatCount(omitted)} small groups are not listed. `}
+          {omitted > 0 && `${formatCount(omitted)} small ${omitted === 1 ? 'group is' : 'groups are'} not listed. `}
           {entries.length > printedRows && <span class="print-only">The first {printedRows} are printed. </span>}
-          {totals.hidden > 0 && `The counts of ${formatCount(totals.hidden)} groups are hidden.`}
+          {totals.hidden > 0 &&
+            `The ${totals.hidden === 1 ? 'count of 1 group is' : `counts of ${formatCount(totals.hidden)} groups are`} hidden.`}
         </p>
         {omitted > 0 && (
           <button type="button" class="plain no-print" onClick={() => onChange({ ...view, showsSmall: true })}>

@@ -22,7 +22,7 @@ export function useAudiences(ids: readonly number[]): ReadonlyMap<number, Known>
 }
 
 async function load(id: number): Promise<void> {
-  const result = await api.getAudience(id);
+  const result = await api.getAudience(id, { query: { include_files: 'false' } });
   if (!result.ok) noteExpiry(result.problem);
   rememberAudience(id, result.ok ? result.value : result.problem);
 }

@@ -106,8 +106,8 @@ export class Operations {
   }
 
   /** Get the details of an audience: `GET /v2/firstparty/audience/{audience_id}`. */
-  getAudience(audience_id: number, options?: CallOptions): Promise<Answered<AudienceDetails>> {
-    return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}`, auth: 'key and user token', options });
+  getAudience(audience_id: number, options?: CallOptions & { readonly query?: { readonly include_files?: 'true' | 'false' | undefined } | undefined }): Promise<Answered<AudienceDetails>> {
+    return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}`, query: options?.query, auth: 'key and user token', options });
   }
 
   /** Append files to an audience: `PATCH /v2/firstparty/audience/{audience_id}`. */
@@ -126,8 +126,8 @@ export class Operations {
   }
 
   /** Stream the status of an audience: `GET /v2/firstparty/audience/{audience_id}/events`. */
-  followAudience(audience_id: number, options?: CallOptions): AsyncGenerator<Result<ServerEvent<AudienceDetails>>, void, undefined> {
-    return this.#api.follow({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/events`, auth: 'key and user token', options });
+  followAudience(audience_id: number, options?: CallOptions & { readonly query?: { readonly include_files?: 'true' | 'false' | undefined } | undefined }): AsyncGenerator<Result<ServerEvent<AudienceDetails>>, void, undefined> {
+    return this.#api.follow({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/events`, query: options?.query, auth: 'key and user token', options });
   }
 
   /** Dismiss a failed file of an audience: `DELETE /v2/firstparty/audience/{audience_id}/files/{file_id}`. */
@@ -250,8 +250,8 @@ export class Operations {
    * Get the details of an audience: `GET /v1/firstparty/audience/{audience_id}`.
    * @deprecated This path will be removed. Use the same operation under /v2.
    */
-  getAudienceV1(audience_id: number, options?: CallOptions): Promise<Answered<AudienceDetails>> {
-    return this.#api.call({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}`, auth: 'key and user token', options });
+  getAudienceV1(audience_id: number, options?: CallOptions & { readonly query?: { readonly include_files?: 'true' | 'false' | undefined } | undefined }): Promise<Answered<AudienceDetails>> {
+    return this.#api.call({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}`, query: options?.query, auth: 'key and user token', options });
   }
 
   /**
@@ -282,8 +282,8 @@ export class Operations {
    * Stream the status of an audience: `GET /v1/firstparty/audience/{audience_id}/events`.
    * @deprecated This path will be removed. Use the same operation under /v2.
    */
-  followAudienceV1(audience_id: number, options?: CallOptions): AsyncGenerator<Result<ServerEvent<AudienceDetails>>, void, undefined> {
-    return this.#api.follow({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/events`, auth: 'key and user token', options });
+  followAudienceV1(audience_id: number, options?: CallOptions & { readonly query?: { readonly include_files?: 'true' | 'false' | undefined } | undefined }): AsyncGenerator<Result<ServerEvent<AudienceDetails>>, void, undefined> {
+    return this.#api.follow({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/events`, query: options?.query, auth: 'key and user token', options });
   }
 
   /**

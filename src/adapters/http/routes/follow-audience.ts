@@ -11,7 +11,7 @@ import { defineRoute } from '../operation.ts';
 import { audienceDetailsExample, audienceDetailsSchema } from '../records/audience.ts';
 import { audienceParams } from '../schemas.ts';
 import { type StreamDeps, streamEvents } from '../server-sent-events.ts';
-import { type AudienceDeps, audienceResource } from './get-audience.ts';
+import { type AudienceDeps, audienceQuery, audienceResource, invalidIncludeFiles } from './get-audience.ts';
 
 export const followAudience = defineRoute({
   id: 'followAudience',
@@ -22,6 +22,7 @@ export const followAudience = defineRoute({
   summary: 'Stream the status of an audience',
   description: eventStreamDescription,
   params: audienceParams,
+  query: audienceQuery,
   headers: eventStreamHeaders,
   response: {
     status: 200,
@@ -30,8 +31,13 @@ export const followAudience = defineRoute({
     events: eventStreamExample(audienceDetailsExample),
   },
   otherResponses: noMoreEvents,
-  problems: { ...audienceNotFound, ...tooManyStreams },
+  problems: { ...audienceNotFound, ...invalidIncludeFiles, ...tooManyStreams },
   options: { exposeHeadRoute: false },
   handler: (deps: AudienceDeps & StreamDeps) => (request, reply) =>
-    streamEvents(request, reply, audienceResource(deps, scopeOf(request), request.params.audience_id), deps),
+    streamEvents(
+      request,
+      reply,
+      audienceResource(deps, scopeOf(request), request.params.audience_id, request.query),
+      deps,
+    ),
 });

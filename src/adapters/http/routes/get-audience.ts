@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { AudienceScope } from '../../../domain/audience.ts';
 import type { AudienceStore } from '../../../ports/audience-store.ts';
 import type { FollowedRecords } from '../../../usecases/follow/followed-records.ts';
@@ -9,7 +10,7 @@ import {
 } from '../../../usecases/follow/read-audiences.ts';
 import { scopeOf } from '../authentication.ts';
 import { type Resource, answerConditionalGet, memoizeRepresentation } from '../conditional-get.ts';
-import { audienceNotFound, conditionalGetHeaders, notModified } from '../documentation.ts';
+import { audienceNotFound, conditionalGetHeaders, invalidQuery, notModified } from '../documentation.ts';
 import { defineRoute } from '../operation.ts';
 import { linkTo } from '../paging.ts';
 import {
@@ -17,6 +18,7 @@ import {
   audienceDetailsExample,
   audienceDetailsRecord,
   audienceDetailsSchema,
+  audienceRecord,
 } from '../records/audience.ts';
 import { audienceParams } from '../schemas.ts';
 import { audienceFilesAfter } from './list-audience-files.ts';
@@ -25,6 +27,16 @@ export type AudienceDeps = {
   readonly audiences: AudienceStore;
   readonly following: Pick<FollowedRecords, 'audiences'>;
 };
+
+/** A page of the console that needs only the name and counts would otherwise load up to 350 kB of file entries. */
+export const audienceQuery = z.strictObject({
+  include_files: z.enum(['true', 'false']).default('true').meta({
+    description: '`false` leaves `file` empty, for callers that need only the status and the counts.',
+    example: 'false',
+  }),
+});
+
+export const invalidIncludeFiles = invalidQuery('include_files', 'include_files must be true or false.');
 
 export const getAudience = defineRoute({
   id: 'getAudience',
@@ -36,6 +48,7 @@ export const getAudience = defineRoute({
   description:
     'Returns the status, counts, and files of an audience. The status is derived from the files. It is 1 while any file is loading, 0 while files are waiting, 3 if any file failed, and otherwise 2. A dismissed entry does not count. A path that matched no files counts only until a later append has finished. `file` contains the first 1,000 entries, and a `Link` header points to the others.',
   params: audienceParams,
+  query: audienceQuery,
   headers: conditionalGetHeaders,
   response: {
     status: 200,
@@ -46,26 +59,39 @@ export const getAudience = defineRoute({
     isPaged: true,
   },
   otherResponses: notModified,
-  problems: audienceNotFound,
+  problems: {
+    ...audienceNotFound,
+    ...invalidIncludeFiles,
+  },
   handler: (deps: AudienceDeps) => (request, reply) =>
-    answerConditionalGet(request, reply, audienceResource(deps, scopeOf(request), request.params.audience_id)),
+    answerConditionalGet(
+      request,
+      reply,
+      audienceResource(deps, scopeOf(request), request.params.audience_id, request.query),
+    ),
 });
 
 export function audienceResource(
   deps: AudienceDeps,
   scope: AudienceScope,
   audienceId: number,
+  { include_files }: z.infer<typeof audienceQuery>,
 ): Resource<AudienceDetails, AudienceDetailsRecord> {
   return {
     read: () => get(deps, scope, audienceId),
     subscribe: (interest) => deps.following.audiences.follow({ scope, audienceId }, interest),
     notFound: () => noSuchAudience(audienceId),
-    represent,
+    represent: include_files === 'true' ? representWithFiles : representWithoutFiles,
   };
 }
 
-const represent = memoizeRepresentation(audienceDetailsRecord, undefined, ({ audience, next }) =>
+const representWithFiles = memoizeRepresentation(audienceDetailsRecord, undefined, ({ audience, next }) =>
   next === null
     ? null
     : linkTo(`/v2/firstparty/audience/${audience.id}/files`, maxFilesShown, audienceFilesAfter(next)),
 );
+
+const representWithoutFiles = memoizeRepresentation(({ audience }: AudienceDetails) => ({
+  ...audienceRecord(audience),
+  file: [],
+}));
