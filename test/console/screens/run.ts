@@ -5,11 +5,12 @@ import { parseArgs } from 'node:util';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { printLine } from '../../chaos/print-line.ts';
 import { setup } from '../../support/global-setup.ts';
+import { launchBrowser } from '../support/launch-browser.ts';
 import { contactSheet, imageName } from './contact-sheet.ts';
 import { type Screen, pathsWithoutScreen, screens } from './screens.ts';
 import { operatorCookie } from './seed.ts';
 import { type ShownService, startShownService } from './service.ts';
-import { launchBrowser, takeScreenshot, variants } from './take-screenshots.ts';
+import { takeScreenshot, variants } from './take-screenshots.ts';
 
 // Takes a screenshot of every screen of the console from a service with real data, and writes the page that shows them.
 // `--only lanes,engine` updates the images of these screens.

@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pickPort } from '../../../stack/ports.ts';
 import { operatorOutput } from '../../support/run-operator.ts';
 import { type ServiceProcess, startApi, startWorker, stopProcess } from '../../support/running-service.ts';
-import { type TestStores, createStores } from '../../support/stores.ts';
+import type { TestStores } from '../../support/stores.ts';
 import { waitUntil } from '../../support/wait-until.ts';
+import { createConsoleStores } from '../support/console-service.ts';
 import { type SeededPartner, createNamedPartner, loadData } from './seed.ts';
 import type { Seeded } from './screens.ts';
 
@@ -22,15 +22,8 @@ export type ShownService = {
 };
 
 export async function startShownService(): Promise<ShownService> {
-  const port = await pickPort([]);
-  const url = `http://127.0.0.1:${port}`;
-  const stores = await createStores('two');
-  const environment = {
-    ...stores.environment,
-    INLET_API_PORT: String(port),
-    INLET_CONSOLE_URL: url,
-    INLET_CONSOLE_API_KEY_SIGN_IN: 'true',
-  };
+  const { url, stores } = await createConsoleStores();
+  const { environment } = stores;
   const processes = new Processes(environment);
   const stop = async (): Promise<void> => {
     await processes.stopAll();

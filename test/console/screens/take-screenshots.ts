@@ -1,4 +1,4 @@
-import { type Browser, type BrowserContext, type Page, chromium } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import type { Screen } from './screens.ts';
 
 export const variants = [
@@ -12,22 +12,6 @@ export type Variant = (typeof variants)[number];
 /** Text stays readable, and most images take 15 to 20 kB. */
 const quality = 50;
 const scale = 0.8;
-
-/** Debian's Chromium, without anything that it would request in the background. */
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    chromiumSandbox: false,
-    args: [
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
-}
 
 /** Opens a page in the variant and returns its image as WebP, up to the maximum height. */
 export async function takeScreenshot(

@@ -1,26 +1,11 @@
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { inject, onTestFinished } from 'vitest';
 import { logDirectory } from '../../support/log-directory.ts';
+import { launchBrowser } from './launch-browser.ts';
 
 /** All files of a vitest worker process use one browser, which ends with the process. */
 let browser: Promise<Browser> | undefined;
-
-/** Debian's Chromium, without anything that it would request in the background. Playwright creates a fresh profile. */
-function startBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    chromiumSandbox: false,
-    args: [
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
-}
 
 /** What a page must not do. `violations` of the content security policy, and `errors` that no code handles. */
 type Watched = { readonly violations: string[]; readonly errors: string[] };
@@ -31,7 +16,7 @@ const patience = 30_000;
 
 /** Opens a page in a context of its own, like a new browser. It is closed when the test has finished. */
 export async function openPage(options: BrowserContextOptions = {}): Promise<OpenPage> {
-  browser ??= startBrowser();
+  browser ??= launchBrowser();
   const context = await (await browser).newContext({ baseURL: inject('console').url, locale: 'en-US', ...options });
   context.setDefaultTimeout(patience);
   const page = await context.newPage();

@@ -1,4 +1,5 @@
 import type { Limits } from '@inlet/sdk/browser';
+import { quotas, quotaTitles } from '../components/quotas.ts';
 
 export type Usage = {
   readonly name: string;
@@ -17,22 +18,11 @@ export function budgetsOf({ reports: { composition, overlap } }: Pick<Limits, 'r
   ];
 }
 
-const names = {
-  stored_rows: 'Stored rows',
-  stored_bytes: 'Stored bytes',
-  audiences: 'Audiences',
-  attributes: 'Attributes',
-  foreign_keys: 'Foreign keys',
-  idempotency_keys: 'Idempotency keys',
-} as const satisfies Record<keyof Limits['quotas'], string>;
-
-const order = ['stored_rows', 'stored_bytes', 'audiences', 'attributes', 'foreign_keys', 'idempotency_keys'] as const;
-
-export function quotasOf({ quotas }: Pick<Limits, 'quotas'>): readonly Usage[] {
-  return order.map((quota) => {
-    const { limit, used, ...measured } = quotas[quota];
+export function quotasOf(limits: Pick<Limits, 'quotas'>): readonly Usage[] {
+  return quotas.map((quota) => {
+    const { limit, used, ...measured } = limits.quotas[quota];
     const measuredAt = 'measured_at' in measured ? measured.measured_at : undefined;
-    return { name: names[quota], used, limit, isBytes: quota === 'stored_bytes', measuredAt };
+    return { name: quotaTitles[quota], used, limit, isBytes: quota === 'stored_bytes', measuredAt };
   });
 }
 
