@@ -4,6 +4,7 @@ import { uploadSchema } from '../../src/adapters/http/records/upload.ts';
 import { ensureUploadRules, findMissingRules } from '../../src/adapters/s3/bucket-settings.ts';
 import { connectSharedStorage } from '../../src/entry/shared-bucket.ts';
 import { createCustomer, createUserToken } from '../../src/usecases/admin/manage-keys.ts';
+import { consoleOrigin } from '../../stack/service-environment.ts';
 import { rows } from '../support/file-rows.ts';
 import { addApiKey } from '../support/add-api-key.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
@@ -14,7 +15,8 @@ import { apiClient } from './api-client.ts';
 
 type Upload = z.output<typeof uploadSchema>;
 
-const origin = 'https://console.example.com';
+/** The bucket is shared with other suites, and its rules allow one origin. */
+const origin = consoleOrigin;
 const partBytes = 8 * 1024 * 1024;
 
 describe('uploads', () => {
