@@ -2,7 +2,14 @@ import * as fc from 'fast-check';
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Failure } from './failure.ts';
-import { expectGzip, isCertainlyPrefix, keyInPrefix, requireCompressedForPrefix } from './source-file.ts';
+import {
+  audiencePath,
+  expectGzip,
+  isCertainlyPrefix,
+  keyInPrefix,
+  relativeAudiencePath,
+  requireCompressedForPrefix,
+} from './source-file.ts';
 
 const prefix = 'acme/';
 
@@ -174,4 +181,22 @@ describe('expectGzip', () => {
       expect.objectContaining({ code: 'compressed_required' }),
     );
   });
+});
+
+describe('the path of an audience file', () => {
+  const insideFolder = 'customers/7/a.csv';
+
+  it('can start with the prefix of the partner', () => {
+    expect(audiencePath('acme/', 'acme/a.csv')).toEqual({ relative: 'a.csv', literal: 'acme/a.csv' });
+    expect(audiencePath('acme/', insideFolder)).toEqual({ relative: insideFolder, literal: null });
+  });
+
+  it.each(['acme/', 'customers/', 'customers/7/'])(
+    'of a customer stays in its folder with the prefix %s',
+    (ofPartner) =>
+      expect(relativeAudiencePath(ofPartner, insideFolder)).toEqual({ relative: insideFolder, literal: null }),
+  );
+
+  it('of a customer must be valid', () =>
+    expect(() => relativeAudiencePath('acme/', 'customers/7/../8/a.csv')).toThrow('invalid_file_path'));
 });

@@ -37,6 +37,15 @@ export function audiencePath(prefix: string, filePath: string): AudiencePath {
   return { relative, literal: isKeyTooLong(prefix + filePath) ? null : filePath };
 }
 
+/**
+ * A path that can only mean this place below the prefix. `audiencePath` also accepts the prefix as the start of the path,
+ * which would lead a customer of a partner with the prefix `customers/` out of its folder.
+ */
+export function relativeAudiencePath(prefix: string, filePath: string): AudiencePath {
+  keyInPrefix(prefix, filePath);
+  return { relative: filePath, literal: null };
+}
+
 /** A path that ends with a slash can only be a prefix. Any other path can be a file or a prefix. */
 export function isCertainlyPrefix(filePath: string): boolean {
   return filePath.endsWith('/');

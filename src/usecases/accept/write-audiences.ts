@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { IdempotentRequest } from '../../domain/idempotency.ts';
 import type { Limits } from '../../domain/limits.ts';
 import type { Partner } from '../../domain/partner.ts';
-import { audiencePath } from '../../domain/source-file.ts';
+import { type AudiencePath, audiencePath, relativeAudiencePath } from '../../domain/source-file.ts';
 import { requireOwnFolder } from '../../domain/upload.ts';
 import type { AudienceStore } from '../../ports/audience-store.ts';
 import { noSuchAudience } from '../follow/read-audiences.ts';
@@ -17,30 +17,34 @@ type Caller = {
   readonly signedInCustomerId: number | null;
 };
 
+function pathFor({ partner, signedInCustomerId }: Caller, filePath: string): AudiencePath {
+  if (signedInCustomerId === null) return audiencePath(partner.prefix, filePath);
+  requireOwnFolder(signedInCustomerId, filePath);
+  return relativeAudiencePath(partner.prefix, filePath);
+}
+
 /** Creates an audience and queues its first files. Throws immediately if the request is invalid. */
 export async function createAudience(
   deps: WriteAudienceDeps,
-  { partner, scope, signedInCustomerId }: Caller,
+  caller: Caller,
   request: { readonly name: string; readonly filePath: string },
   idempotency: IdempotentRequest | null = null,
 ): Promise<{ readonly audienceId: number; readonly warehouseSegmentId: number }> {
-  if (signedInCustomerId !== null) requireOwnFolder(signedInCustomerId, request.filePath);
-  const path = audiencePath(partner.prefix, request.filePath);
+  const path = pathFor(caller, request.filePath);
   const { maxOpenJobs } = deps.limits;
-  return deps.audiences.create(scope, { name: request.name, path, maxOpenJobs }, idempotency);
+  return deps.audiences.create(caller.scope, { name: request.name, path, maxOpenJobs }, idempotency);
 }
 
 /** Returns the ID of the job that loads the files. */
 export async function appendAudienceFiles(
   deps: WriteAudienceDeps,
-  { partner, scope, signedInCustomerId }: Caller,
+  caller: Caller,
   audienceId: number,
   filePath: string,
   idempotency: IdempotentRequest | null = null,
 ): Promise<number> {
-  if (signedInCustomerId !== null) requireOwnFolder(signedInCustomerId, filePath);
-  const load = { path: audiencePath(partner.prefix, filePath), maxOpenJobs: deps.limits.maxOpenJobs };
-  const jobId = await deps.audiences.append(scope, audienceId, load, idempotency);
+  const load = { path: pathFor(caller, filePath), maxOpenJobs: deps.limits.maxOpenJobs };
+  const jobId = await deps.audiences.append(caller.scope, audienceId, load, idempotency);
   if (jobId === null) throw noSuchAudience(audienceId);
   return jobId;
 }
