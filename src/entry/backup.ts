@@ -68,18 +68,15 @@ function withEngineServers<T>(config: Config, run: (servers: Engine) => Promise<
   return withEngine({ ...engineOptions(config, 'inlet-backup'), database: 'system' }, run);
 }
 
-/** Backs up to a new folder. Returns the number of seconds for which lanes were paused. */
+/** Backs up to a new folder. Returns for how long lanes were paused, and why the backup could not be recorded, if so. */
 export async function backup(
   { config, lanes, backups }: { config: Config; lanes: LaneStore; backups: BackupHistory },
   folder: string,
   timeoutSeconds: number,
-): Promise<number> {
+): Promise<{ readonly pausedSeconds: number; readonly notRecorded: string | null }> {
   const place = backupFolder(folder);
   const destination = `${resolve(folder)}, ClickHouse disk ${config.INLET_CLICKHOUSE_BACKUP_DISK}`;
-  const { pausedSeconds } = await recordBackup(backups, destination, () =>
-    writeBackup({ config, lanes }, place, { folder, timeoutSeconds }),
-  );
-  return pausedSeconds;
+  return recordBackup(backups, destination, () => writeBackup({ config, lanes }, place, { folder, timeoutSeconds }));
 }
 
 async function writeBackup(

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { BackupHistory, BackupRecord } from '../../ports/backup.ts';
-import type { Database } from './db/tables.ts';
+import type { Database, Tx } from './db/tables.ts';
 
 const columns = [
   'id',
@@ -18,15 +18,16 @@ const kept = 1_000;
 export function postgresBackupHistory(db: Database): BackupHistory {
   const newestFirst = () => db.selectFrom('backup').select(columns).orderBy('id', 'desc');
   return {
-    record: (backup) => insertRecord(db, backup),
+    // In one transaction, so that a failed call leaves no record and can be repeated.
+    record: (backup) => db.transaction().execute((tx) => insertRecord(tx, backup)),
     list: (limit) => newestFirst().limit(limit).execute(),
     findNewestComplete: async () =>
       (await newestFirst().where('failure', 'is', null).limit(1).executeTakeFirst()) ?? null,
   };
 }
 
-async function insertRecord(db: Database, backup: Omit<BackupRecord, 'id' | 'finishedAt'>): Promise<void> {
-  await db
+async function insertRecord(tx: Tx, backup: Omit<BackupRecord, 'id' | 'finishedAt'>): Promise<void> {
+  await tx
     .insertInto('backup')
     .values({
       started_at: backup.startedAt,
@@ -39,5 +40,5 @@ async function insertRecord(db: Database, backup: Omit<BackupRecord, 'id' | 'fin
   await sql`
     DELETE FROM backup
     WHERE id <= (SELECT id FROM backup ORDER BY id DESC LIMIT 1 OFFSET ${kept})
-      AND id IS DISTINCT FROM (SELECT max(id) FROM backup WHERE failure IS NULL)`.execute(db);
+      AND id IS DISTINCT FROM (SELECT max(id) FROM backup WHERE failure IS NULL)`.execute(tx);
 }

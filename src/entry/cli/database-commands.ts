@@ -1,6 +1,6 @@
 import { wholeNumber } from '@inlet/cli';
 import type { Command } from 'commander';
-import { print } from './output.ts';
+import { print, printNote } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 
 export function addMigrateCommand(program: Command): void {
@@ -27,10 +27,14 @@ export function addBackupCommands(program: Command): void {
     .action((folder: string, { patience }: { patience: number }) =>
       withWiring(async (deps) => {
         const { backup } = await import('../backup.ts');
-        const pausedSeconds = await backup(deps, folder, patience);
+        const { pausedSeconds, notRecorded } = await backup(deps, folder, patience);
         print(
           `saved to ${folder} and to the backup disk of every shard; lanes were paused for ${pausedSeconds.toFixed(1)} s`,
         );
+        if (notRecorded !== null)
+          printNote(
+            `The backup is complete, but it could not be recorded: ${notRecorded}. The console and the alert InletBackupOverdue do not know of it.`,
+          );
       }),
     );
   program

@@ -36,19 +36,34 @@ export async function takeBackup(
 
 const maxReasonLength = 1_000;
 
-/** Records the outcome of a backup, so that operators see how old the newest backup is. */
+/** Attempts to record a complete backup, which can take hours, so that its connection may have been closed in between. */
+const recordAttempts = 3;
+
+/**
+ * Records the outcome of a backup, so that operators see how old the newest backup is. A complete backup stays valid if it
+ * cannot be recorded, for example because a migration holds the table. `notRecorded` is then the reason.
+ */
 export async function recordBackup<Taken extends { readonly takenAt: Date; readonly bytes: number }>(
   backups: BackupHistory,
   destination: string,
   take: () => Promise<Taken>,
-): Promise<Taken> {
+): Promise<Taken & { readonly notRecorded: string | null }> {
   const startedAt = new Date();
   const taken = await take().catch(async (error: unknown) => {
-    const failure = String(error instanceof Error ? error.message : error).slice(0, maxReasonLength);
+    const failure = reasonOf(error);
     // A backup can fail because PostgreSQL is unavailable. The first error is then the useful one.
     await backups.record({ startedAt, takenAt: null, bytes: null, destination, failure }).catch(() => undefined);
     throw error;
   });
-  await backups.record({ startedAt, takenAt: taken.takenAt, bytes: taken.bytes, destination, failure: null });
-  return taken;
+  const record = { startedAt, takenAt: taken.takenAt, bytes: taken.bytes, destination, failure: null };
+  let notRecorded: string | null = null;
+  for (let attempt = 1; attempt <= recordAttempts; attempt += 1) {
+    notRecorded = await backups.record(record).then(() => null, reasonOf);
+    if (notRecorded === null) break;
+  }
+  return { ...taken, notRecorded };
+}
+
+function reasonOf(error: unknown): string {
+  return String(error instanceof Error ? error.message : error).slice(0, maxReasonLength);
 }
