@@ -1,11 +1,14 @@
-import type { Part, StoredPart, Upload } from '../domain/upload.ts';
+import type { Part, StoredPart, UnfinishedUpload, Upload } from '../domain/upload.ts';
 
 type StartedUpload = Pick<Upload, 'key' | 'storageId'>;
 
 /** Uploads in parts to the shared bucket. */
 export interface UploadStorage {
-  /** Counts the unfinished uploads under the prefix, up to the limit. */
-  countOpen(prefix: string, limit: number): Promise<number>;
+  /**
+   * Lists the unfinished uploads under the prefix, up to a limit. An upload is Inlet's own if it has the same initiator as the
+   * given one. If the storage does not say who has started the uploads, only the given one is.
+   */
+  listUnfinished(prefix: string, own: StartedUpload): Promise<readonly UnfinishedUpload[]>;
   /** Returns the storage's ID of the upload, and a new mark that the object will have. */
   start(key: string): Promise<Pick<Upload, 'storageId' | 'mark'>>;
   /** Returns URLs that accept exactly these parts and expire after this time, in the order of the parts. */

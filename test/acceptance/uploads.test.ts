@@ -1,8 +1,14 @@
+import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { uploadSchema } from '../../src/adapters/http/records/upload.ts';
 import { ensureUploadRules, findMissingRules } from '../../src/adapters/s3/bucket-settings.ts';
-import { connectSharedStorage } from '../../src/entry/shared-bucket.ts';
+import { s3UploadStorage } from '../../src/adapters/s3/upload-storage.ts';
+import { aesGcmSealer } from '../../src/adapters/vault/aes-gcm-sealer.ts';
+import { sealedUploadTickets } from '../../src/adapters/vault/upload-tickets.ts';
+import { defaultLimits } from '../../src/domain/limits.ts';
+import { connectSharedStorage, publicBucketOf } from '../../src/entry/shared-bucket.ts';
+import { startUpload } from '../../src/usecases/accept/upload-files.ts';
 import { createCustomer, createUserToken } from '../../src/usecases/admin/manage-keys.ts';
 import { consoleOrigin } from '../../stack/service-environment.ts';
 import { rows } from '../support/file-rows.ts';
@@ -23,13 +29,16 @@ describe('uploads', () => {
   let market: Audiences;
   let deps: Wired;
   let other: TestPartner;
+  let s3: S3Client;
 
   beforeAll(async () => {
     market = await joinAudiences();
     deps = await wireUp(market.stores);
     other = await createPartner(market.stores.environment);
+    s3 = connectSharedStorage(market.stores.config);
   });
   afterAll(async () => {
+    s3.destroy();
     await deps.close();
     await market.stop();
   });
@@ -132,6 +141,39 @@ describe('uploads', () => {
     expect((await complete(upload)).status).toBe(404);
   });
 
+  it('are limited to 100 that can be continued, not counting uploads with storage credentials', async () => {
+    const busy = await createPartner(market.stores.environment);
+    const client = apiClient(market.service.url, busy.apiKey);
+    const startOf = (path: string) =>
+      client.request('/v1/uploads', { method: 'POST', body: JSON.stringify({ file_path: path, bytes: 1 }) });
+    const direct = { Bucket: busy.bucket, Key: `${busy.prefix}direct.csv` };
+    const { UploadId: directId } = await busy.s3.send(new CreateMultipartUploadCommand(direct));
+    const { config } = market.stores;
+    const storage = s3UploadStorage(s3, publicBucketOf(config));
+    const uploadTickets = sealedUploadTickets(aesGcmSealer(config.INLET_SEALING_KEYS));
+    for (let n = 0; n < 99; n += 1) await storage.start(`${busy.prefix}open/${n}.csv`);
+    expect((await startOf('one-hundred.csv')).status).toBe(201);
+    const refused = await startOf('too-many.csv');
+    expect([refused.status, await refused.json()]).toMatchObject([429, { code: 'too_many_uploads' }]);
+    const listed = await busy.s3.send(new ListMultipartUploadsCommand({ Bucket: busy.bucket, Prefix: busy.prefix }));
+    expect(listed.Uploads?.map(({ Key: key }) => key)).not.toContain(`${busy.prefix}too-many.csv`);
+
+    // A day later, none of them can be continued. The next upload removes them, but not that of the partner.
+    const uploader = { partner: busy, scope: { partnerId: busy.id, customerId: null } };
+    const tomorrow = new Date(Date.now() + 26 * 3_600_000);
+    const limits = defaultLimits;
+    await startUpload(
+      { uploads: storage, uploadTickets, limits },
+      uploader,
+      { filePath: 'next.csv', bytes: 1 },
+      tomorrow,
+    );
+    const left = await busy.s3.send(new ListMultipartUploadsCommand({ Bucket: busy.bucket, Prefix: busy.prefix }));
+    const leftIds = left.Uploads?.map(({ UploadId: id }) => id);
+    expect(leftIds).toContain(directId);
+    expect(leftIds?.length).toBeLessThanOrEqual(3);
+  });
+
   it('are invisible to other partners', async () => {
     const upload = await start('uploads/mine.csv', 5);
     const intruder = apiClient(market.service.url, other.apiKey);
@@ -208,7 +250,6 @@ describe('uploads', () => {
 
   it('of browsers are allowed by the bucket from the origin of the console only', async () => {
     const { config } = market.stores;
-    const s3 = connectSharedStorage(config);
     const bucket = config.INLET_S3_BUCKET;
     await ensureUploadRules(s3, bucket, origin);
     expect(await findMissingRules(s3, bucket, origin)).toEqual([]);
@@ -226,6 +267,5 @@ describe('uploads', () => {
     expect(stored.status).toBe(200);
     expect(stored.headers.get('access-control-allow-origin')).toBe(origin);
     expect(stored.headers.get('access-control-expose-headers')?.toLowerCase()).toContain('etag');
-    s3.destroy();
   });
 });

@@ -6,12 +6,13 @@ import {
   type Part,
   type StoredPart,
   type Upload,
+  assessUploads,
+  expiryOf,
   maxOpenUploads,
   missingParts,
   partsOf,
   placeOfUpload,
   requireUploadSize,
-  uploadHours,
   urlSeconds,
 } from '../../domain/upload.ts';
 import type { UploadTickets } from '../../ports/crypto.ts';
@@ -39,20 +40,30 @@ export async function startUpload(
   { uploads, uploadTickets, limits }: UploadDeps,
   { partner, scope }: Uploader,
   { filePath: path, bytes }: { readonly filePath: string; readonly bytes: number },
+  now = new Date(),
 ): Promise<OpenUpload> {
   const { filePath, key } = placeOfUpload(partner, scope, path);
   requireUploadSize(filePath, bytes, limits);
-  if ((await uploads.countOpen(partner.prefix, maxOpenUploads)) >= maxOpenUploads) {
-    throw new Failure('too_many_uploads', `The partner has ${maxOpenUploads} open uploads, which is the limit.`);
-  }
-  const expiresAt = new Date(Date.now() + uploadHours * 3_600_000);
-  const upload = { filePath, key, bytes, ...(await uploads.start(key)), expiresAt };
+  const upload = { filePath, key, bytes, ...(await uploads.start(key)), expiresAt: expiryOf(now) };
+  await limitOpenUploads(uploads, partner, upload, now);
   return {
     uploadId: uploadTickets.issue(scope, upload),
     upload,
     uploaded: [],
     parts: await urlsOf(uploads, upload, partsOf(bytes)),
   };
+}
+
+/** Removes the new upload again if there are too many. Also removes the partner's expired uploads. */
+async function limitOpenUploads(uploads: UploadStorage, { prefix }: Partner, upload: Upload, now: Date): Promise<void> {
+  const unfinished = await uploads.listUnfinished(prefix, upload);
+  const others = unfinished.filter(({ storageId }) => storageId !== upload.storageId);
+  const { open, expired } = assessUploads(others, now);
+  // If this fails, the next upload tries again, and in the end the storage removes them.
+  await Promise.allSettled(expired.slice(0, maxOpenUploads).map((one) => uploads.abort(one)));
+  if (open < maxOpenUploads) return;
+  await uploads.abort(upload);
+  throw new Failure('too_many_uploads', `The partner has ${maxOpenUploads} open uploads, which is the limit.`);
 }
 
 export async function getUpload(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { maxOpenUploads } from '../../../domain/upload.ts';
+import { maxOpenUploads, uploadHours } from '../../../domain/upload.ts';
 import { type UploadDeps, startUpload as start } from '../../../usecases/accept/upload-files.ts';
 import { partnerOf, scopeOf } from '../authentication.ts';
 import { invalidFilePath, invalidRequest } from '../documentation.ts';
@@ -22,7 +22,7 @@ export const startUpload = defineRoute({
   scope: ['marketplace:write', 'audience:write'],
   isRepeatable: true,
   summary: 'Start an upload',
-  description: `Starts the upload of a file to the shared bucket and returns a URL for each of its parts. Send the parts in any order, then complete the upload. An existing file is replaced when the upload is completed. With a user token, the file is stored in a folder of that customer. A partner can have ${maxOpenUploads} open uploads. Uploads that are never completed are removed after 7 days.`,
+  description: `Starts the upload of a file to the shared bucket and returns a URL for each of its parts. Send the parts in any order, then complete the upload. An existing file is replaced when the upload is completed. With a user token, the file is stored in a folder of that customer. A partner can have ${maxOpenUploads} open uploads. An upload expires after ${uploadHours} hours. Expired uploads do not count and are removed.`,
   body,
   bodyExamples: { file: { summary: 'A file of 12 MiB', value: { file_path: 'summer/1.csv.gz', bytes: 12_582_912 } } },
   response: {
