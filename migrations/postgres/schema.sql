@@ -158,6 +158,22 @@ CREATE FUNCTION public.extend_console_session(bytea, idle_seconds double precisi
   WHERE token_hash = $1 AND now() < idle_expires_at
 $_$;
 
+CREATE FUNCTION public.find_console_session(bytea) RETURNS TABLE(id bigint, role text, name text, segment_id bigint, audience_id bigint, expires_at timestamp with time zone, idle_expires_at timestamp with time zone, partner_id bigint, partner_name text, partner_prefix text, customer_id bigint, customer_name text, key_scopes text[], window_id bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  SELECT s.id, s.role, s.name, s.segment_id, s.audience_id, s.expires_at, s.idle_expires_at,
+    p.id, p.name, p.prefix, c.id, c.name, k.scopes, -1 - (hashtextextended(s.subject, 0) & 4503599627370495)
+  FROM public.console_session s
+  LEFT JOIN public.partner p ON p.id = s.partner_id
+  LEFT JOIN public.customer c ON c.id = s.customer_id
+  LEFT JOIN public.api_key k ON k.id = s.api_key_id
+  LEFT JOIN public.user_token t ON t.id = s.user_token_id
+  WHERE s.token_hash = $1 AND now() < least(s.expires_at, s.idle_expires_at)
+    AND (s.api_key_id IS NULL OR (k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true)))
+    AND t.revoked_at IS NULL
+$_$;
+
 CREATE FUNCTION public.folds_of_all() RETURNS TABLE(partner_id bigint, fold_id bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -303,6 +319,21 @@ CREATE FUNCTION public.open_console_session(token bytea, role text, subject text
   RETURNING expires_at;
 $_$;
 
+CREATE FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, user_token bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) RETURNS timestamp with time zone
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  DELETE FROM public.console_session WHERE id IN (
+    SELECT s.id FROM public.console_session s WHERE s.subject = $3 AND s.partner_id IS NOT DISTINCT FROM $5
+    ORDER BY s.id DESC OFFSET greatest(0, $13 - 1));
+  INSERT INTO public.console_session (
+    token_hash, role, subject, name, partner_id, customer_id, api_key_id, user_token_id, segment_id, audience_id, expires_at,
+    idle_expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + make_interval(secs => $12),
+    now() + make_interval(secs => least($11, $12)))
+  RETURNING expires_at;
+$_$;
+
 CREATE TABLE public.partner (
     id bigint NOT NULL,
     name text NOT NULL,
@@ -324,6 +355,23 @@ CREATE FUNCTION public.recorded_shards() RETURNS TABLE(number integer, identity 
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$ SELECT s.number, s.identity, s.weight FROM public.shard s ORDER BY s.number $$;
+
+CREATE FUNCTION public.redeem_console_link(bytea) RETURNS TABLE(partner_id bigint, partner_name text, partner_prefix text, customer_id bigint, customer_name text, api_key_id bigint, user_token_id bigint, segment_id bigint, audience_id bigint)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  WITH used AS (
+    UPDATE public.console_link SET used_at = now()
+    WHERE token_hash = $1 AND used_at IS NULL AND now() < expires_at
+    RETURNING *)
+  SELECT p.id, p.name, p.prefix, c.id, c.name, k.id, used.user_token_id, used.segment_id, used.audience_id
+  FROM used
+  JOIN public.partner p ON p.id = used.partner_id
+  JOIN public.api_key k ON k.id = used.api_key_id AND k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true)
+  LEFT JOIN public.customer c ON c.id = used.customer_id
+  LEFT JOIN public.user_token t ON t.id = used.user_token_id
+  WHERE t.revoked_at IS NULL
+$_$;
 
 CREATE FUNCTION public.report_waits() RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -550,7 +598,8 @@ CREATE TABLE public.console_link (
     audience_id bigint NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    used_at timestamp with time zone
+    used_at timestamp with time zone,
+    user_token_id bigint
 );
 
 ALTER TABLE public.console_link ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -576,6 +625,7 @@ CREATE TABLE public.console_session (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     idle_expires_at timestamp with time zone NOT NULL,
+    user_token_id bigint,
     CONSTRAINT console_session_check CHECK (((role = 'operator'::text) = (partner_id IS NULL))),
     CONSTRAINT console_session_check1 CHECK (((role <> 'customer'::text) OR (customer_id IS NOT NULL))),
     CONSTRAINT console_session_check2 CHECK (((role = 'link'::text) = ((segment_id IS NOT NULL) AND (audience_id IS NOT NULL)))),
@@ -1250,6 +1300,9 @@ ALTER TABLE ONLY public.console_link
 ALTER TABLE ONLY public.console_link
     ADD CONSTRAINT console_link_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.console_link
+    ADD CONSTRAINT console_link_user_token_id_fkey FOREIGN KEY (user_token_id) REFERENCES public.user_token(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.console_session
     ADD CONSTRAINT console_session_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES public.api_key(id) ON DELETE CASCADE;
 
@@ -1258,6 +1311,9 @@ ALTER TABLE ONLY public.console_session
 
 ALTER TABLE ONLY public.console_session
     ADD CONSTRAINT console_session_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.console_session
+    ADD CONSTRAINT console_session_user_token_id_fkey FOREIGN KEY (user_token_id) REFERENCES public.user_token(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.customer
     ADD CONSTRAINT customer_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
@@ -1507,6 +1563,9 @@ GRANT ALL ON FUNCTION public.end_console_session(bytea) TO inlet_api;
 REVOKE ALL ON FUNCTION public.extend_console_session(bytea, idle_seconds double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.extend_console_session(bytea, idle_seconds double precision) TO inlet_api;
 
+REVOKE ALL ON FUNCTION public.find_console_session(bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.find_console_session(bytea) TO inlet_api;
+
 REVOKE ALL ON FUNCTION public.folds_of_all() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.folds_of_all() TO inlet_api;
 
@@ -1531,6 +1590,9 @@ GRANT ALL ON FUNCTION public.note_key_uses(bigint[]) TO inlet_api;
 REVOKE ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) TO inlet_api;
 
+REVOKE ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, user_token bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, user_token bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) TO inlet_api;
+
 GRANT SELECT ON TABLE public.partner TO inlet_api;
 
 GRANT UPDATE(next_seq) ON TABLE public.partner TO inlet_api;
@@ -1540,6 +1602,9 @@ GRANT ALL ON FUNCTION public.partner_with_key(bytea) TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.recorded_shards() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.recorded_shards() TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.redeem_console_link(bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.redeem_console_link(bytea) TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.report_waits() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.report_waits() TO inlet_api;

@@ -19,6 +19,8 @@ export type PartnerSession = {
   /** Null for a user of the partner, and for a link to one of the partner's own audiences. */
   readonly customer: Customer | null;
   readonly scopes: readonly Scope[];
+  /** Identifies the request window that all sessions of the subject share. Negative. */
+  readonly windowId: number;
 } & (
   | { readonly role: 'partner' | 'customer'; readonly target: null }
   | { readonly role: 'link'; readonly target: LinkTarget }

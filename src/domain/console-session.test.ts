@@ -3,6 +3,7 @@ import { type LinkTarget, type PartnerSession, scopes } from './caller.ts';
 import {
   isAllowedForLink,
   isExtensionDue,
+  isUserActivity,
   requireAllowedOperation,
   requireCsrfToken,
   requireOwnOrigin,
@@ -20,6 +21,7 @@ const sessionWith = (role: 'partner' | 'link'): PartnerSession => ({
   partner,
   customer: null,
   scopes: ['audience:read'],
+  windowId: -1,
   ...(role === 'link' ? { role, target } : { role, target: null }),
 });
 
@@ -64,6 +66,12 @@ describe('requireCsrfToken', () => {
 
   it.each(['GET', 'HEAD'])('needs no token for %s', (method) => {
     expect(() => requireCsrfToken(method, undefined, isValid)).not.toThrow();
+    expect(() => requireCsrfToken(method, 'right', isValid)).not.toThrow();
+  });
+
+  it.each(['GET', 'HEAD'])('rejects the token of another session with %s', (method) => {
+    expect(() => requireCsrfToken(method, 'wrong', isValid)).toThrow('csrf_token_invalid');
+    expect(() => requireCsrfToken(method, '', isValid)).toThrow('csrf_token_invalid');
   });
 
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get', ''])(
@@ -89,6 +97,18 @@ describe('the access of a session', () => {
   it('an operator is not a caller', () => {
     expect(() => toCaller({ id: 1, name: 'Olga', expiresAt, role: 'operator' })).toThrow('scope_missing');
   });
+});
+
+describe('isUserActivity', () => {
+  it('is a request that the user has caused', () => {
+    expect(isUserActivity({})).toBe(true);
+    expect(isUserActivity({ accept: 'application/json' })).toBe(true);
+  });
+
+  it.each([{ 'x-inlet-background': '1' }, { accept: 'text/event-stream, application/problem+json' }])(
+    'is not a request with %j',
+    (headers) => expect(isUserActivity(headers)).toBe(false),
+  );
 });
 
 describe('isExtensionDue', () => {

@@ -65,9 +65,13 @@ export function requireAllowedOperation(session: PartnerSession, operation: Call
 /** A request with one of these methods changes nothing. */
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-/** Browsers send the cookie with requests that other sites start, so a request that changes data needs a token. */
+/**
+ * Browsers send the cookie with requests that other sites start, so a request that changes data needs a token. A wrong
+ * token is rejected with every method. It means that the browser has signed in again in another tab, and that this tab
+ * still shows the earlier user.
+ */
 export function requireCsrfToken(method: string, given: string | undefined, isValid: (token: string) => boolean): void {
-  if (safeMethods.has(method) || (given !== undefined && isValid(given))) return;
+  if (given === undefined ? safeMethods.has(method) : isValid(given)) return;
   throw new Failure(
     'csrf_token_invalid',
     'Send the csrf_token of GET /console/auth/session as the header "x-csrf-token".',
@@ -91,6 +95,17 @@ export const maxLinkSessionsPerSegment = 1_000;
 export const linkSeconds = 60;
 /** Number of links that a partner can have created and not used within their lifetime. */
 export const maxOpenLinks = 1_000;
+
+/**
+ * Whether the user has caused a request. The console marks the requests that it sends although the user has done nothing for
+ * a while, for example because it refreshes a page. An event stream is opened again by itself.
+ */
+export function isUserActivity(headers: Readonly<Record<string, string | readonly string[] | undefined>>): boolean {
+  return headers[backgroundHeader] === undefined && !String(headers['accept']).includes('text/event-stream');
+}
+
+/** A request with this header does not extend the session. */
+const backgroundHeader = 'x-inlet-background';
 
 /** How long sessions last. */
 export type SessionTimes = { readonly idleSeconds: number; readonly absoluteSeconds: number };

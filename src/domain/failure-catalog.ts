@@ -154,7 +154,7 @@ export const failureCatalog = {
   csrf_token_invalid: {
     title: 'CSRF token is missing or invalid',
     cause:
-      'The request is authenticated by a session cookie and could change data, but `x-csrf-token` is not the token of the session.',
+      'The request is authenticated by a session cookie. It could change data and has no `x-csrf-token`, or the token is not that of the session, for example because the user has signed in again in another tab.',
     remedy: 'Send the `csrf_token` of `GET /console/auth/session` as the header `x-csrf-token`.',
     fault: 'partner',
     isRetryable: false,

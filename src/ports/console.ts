@@ -28,6 +28,8 @@ export type NewSession = {
   readonly customerId: number | null;
   /** The session ends when this key is revoked or expires. */
   readonly apiKeyId: number | null;
+  /** The session ends when this user token is revoked. */
+  readonly userTokenId: number | null;
   readonly target: LinkTarget | null;
 };
 
@@ -37,10 +39,16 @@ export type UsedLink = {
   readonly partner: Partner;
   readonly customer: Customer | null;
   readonly apiKeyId: number;
+  readonly userTokenId: number | null;
   readonly target: LinkTarget;
 };
 
-/** Sessions of the console. Expired sessions, and sessions of partners and customers that were removed, do not exist. */
+export type NewLink = Pick<UsedLink, 'apiKeyId' | 'userTokenId' | 'target'> & { readonly scope: AudienceScope };
+
+/**
+ * Sessions of the console. Expired sessions, sessions of partners and customers that were removed, and sessions of keys and
+ * user tokens that were revoked do not exist.
+ */
 export interface ConsoleSessions {
   /** Stores a session and removes the subject's oldest sessions beyond the limit. */
   open(tokenHash: Uint8Array, session: NewSession, times: SessionTimes, atMost: number): Promise<void>;
@@ -48,7 +56,7 @@ export interface ConsoleSessions {
   /** Postpones the end of an idle session. */
   extend(tokenHash: Uint8Array, times: SessionTimes): Promise<void>;
   end(tokenHash: Uint8Array): Promise<void>;
-  /** Marks a link as used. Null if it is unknown, expired, or was used before. */
+  /** Marks a link as used. Null if it is unknown, expired, was used before, or its user token was revoked. */
   useLink(tokenHash: Uint8Array): Promise<UsedLink | null>;
   /** Returns the partner and the customer with these names. Each is null if it does not exist. */
   findSubject(
@@ -62,7 +70,7 @@ export interface ConsoleLinks {
   /** Returns when the link expires. Null if the partner has too many unused links. */
   create(
     tokenHash: Uint8Array,
-    link: { readonly scope: AudienceScope; readonly apiKeyId: number; readonly target: LinkTarget },
+    link: NewLink,
     limits: { readonly seconds: number; readonly atMost: number },
   ): Promise<Date | null>;
 }

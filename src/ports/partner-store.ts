@@ -50,6 +50,8 @@ export interface ApiKeyStore {
 /** A page of a list that is ordered by ID. */
 export type Page = { readonly afterId: number; readonly limit: number };
 
+export type TokenHolder = { readonly customer: Customer; readonly tokenId: number };
+
 /** Customers and their user tokens. Every method treats another partner's customers and tokens as nonexistent. */
 export interface CustomerStore {
   /** Fails with `invalid_request` if the partner already has a customer with this name. */
@@ -57,7 +59,7 @@ export interface CustomerStore {
   list(partnerId: PartnerId, page: Page): Promise<readonly Customer[]>;
   findByName(partnerId: PartnerId, name: string): Promise<Customer | null>;
   /** Returns the customer that the token represents. Null if the token is unknown or revoked. */
-  findByTokenHash(partnerId: PartnerId, tokenHash: Uint8Array): Promise<Customer | null>;
+  findByTokenHash(partnerId: PartnerId, tokenHash: Uint8Array): Promise<TokenHolder | null>;
   /** Returns the token's ID, or null if the partner has no such customer. */
   addToken(partnerId: PartnerId, customerId: number, tokenHash: Uint8Array): Promise<number | null>;
   listTokens(partnerId: PartnerId, page: Page): Promise<readonly UserToken[]>;

@@ -10,13 +10,11 @@ export interface AcceptedRequests {
   deleteExpired(limit: number): Promise<number>;
 }
 
-/**
- * Requests to reserve for one key, or for all keys of a partner together if `keyId` is null. A negative `keyId` stands
- * for a session of the console.
- */
+/** Requests to reserve in one of the windows of a partner. */
 export type RequestPortion = {
   readonly partnerId: PartnerId;
-  readonly keyId: number | null;
+  /** The ID of an API key, or another number for a window of several keys or of sessions. */
+  readonly windowId: number;
   readonly requests: number;
 };
 

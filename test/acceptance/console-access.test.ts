@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { DemoProvider } from '../../dev/demo-provider.ts';
+import { limitsSchema } from '../../src/adapters/http/routes/get-limits.ts';
 import { createCustomer, createUserToken } from '../../src/usecases/admin/manage-keys.ts';
 import { createAttribute } from '../../src/usecases/admin/manage-partners.ts';
 import {
@@ -212,6 +213,33 @@ describe('the access of a session', () => {
       if (readsId && !expectsDenial && !isOfPartner && (status === 404) === isOwn) wrong.push(problem);
     }
     expect(wrong).toEqual([]);
+  });
+
+  it.each(['cross-site', 'same-site'])('is refused for every request that a %s page has started', async (site) => {
+    const headers = { 'sec-fetch-site': site };
+    for (const role of ['partner', 'customer', 'link'] as const) {
+      const browser = browserOf(role);
+      const before = await (await browser.request('/v1/limits')).text();
+      const calls = callsOf(tenantOf(role)).filter(({ operation }) => rows[operation]?.[role] !== 'denied');
+      expect(calls.map(({ operation }) => operation)).toContain('getComposition');
+      for (const { operation, method, path, body } of calls) {
+        const response = await browser.request(path, {
+          method,
+          headers,
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        });
+        const text = await response.text();
+        expect([response.status, codeOf(text)], `${operation} ${role}`).toEqual([403, 'csrf_token_invalid']);
+      }
+      // No report was computed, so the privacy budget is unchanged.
+      const { reports } = limitsSchema.parse(await (await browser.request('/v1/limits')).json());
+      expect(reports).toEqual(limitsSchema.parse(JSON.parse(before)).reports);
+    }
+    for (const { path } of operationsOf(parseOpenApi(readOpenApiText()))) {
+      if (!path.startsWith('/v1/operator/')) continue;
+      const response = await browserOf('operator').request(path.replaceAll(/\{\w+\}/g, '1'), { headers });
+      expect([response.status, codeOf(await response.text())], path).toEqual([403, 'csrf_token_invalid']);
+    }
   });
 
   it('needs a CSRF token for every operation with another method than GET', async () => {

@@ -4,7 +4,7 @@ import { signInWithKey } from '../support/console-sign-in.ts';
 import { type ServiceProcess, startApi, stopProcess } from '../support/running-service.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
-import { audiencePath } from './audience-client.ts';
+import { audienceClient, audiencePath } from './audience-client.ts';
 
 describe('the end of a session of the console', () => {
   const idleSeconds = 4;
@@ -39,6 +39,29 @@ describe('the end of a session of the console', () => {
     }
     expect((await idle.request(audiencePath)).status).toBe(401);
     expect((await used.session()).signed_in).toBe(true);
+  });
+
+  it('a session ends although its page refreshes itself and follows a record', async () => {
+    const { audienceId } = await audienceClient(api.url, partner.apiKey).create('Followed', 'a.csv');
+    const [polling, following] = [
+      await signInWithKey(api.url, partner.apiKey),
+      await signInWithKey(api.url, partner.apiKey),
+    ];
+    const abort = new AbortController();
+    const since = performance.now();
+    const last = { polling: 200, following: 200 };
+    while (performance.now() - since < (idleSeconds + 2) * 1000) {
+      const headers = { 'x-inlet-background': '1' };
+      last.polling = (await polling.request(audiencePath, { headers })).status;
+      const stream = await following.request(`${audiencePath}/${audienceId}/events`, {
+        headers: { accept: 'text/event-stream' },
+        signal: abort.signal,
+      });
+      last.following = stream.status;
+      await pause(500);
+    }
+    abort.abort();
+    expect(last).toEqual({ polling: 401, following: 401 });
   });
 
   it('a session in use ends after the maximum duration', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createCustomer, createUserToken } from '../../src/usecases/admin/manage-keys.ts';
+import { createCustomer, createUserToken, revokeUserToken } from '../../src/usecases/admin/manage-keys.ts';
 import { addApiKey } from '../support/add-api-key.ts';
 import { openBrowser, signInWithKey, signInWithLink } from '../support/console-sign-in.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
@@ -135,6 +135,27 @@ describe('one-time links to the report of an audience', () => {
     await deps.keys.revoke(partner.id, id);
     expect((await browser.request(path)).status).toBe(401);
     expect(await codeOf(await open(unused))).toEqual([401, 'console_link_invalid']);
+  });
+
+  it('a revoked user token ends its links and the sessions from its links', async () => {
+    const { token, id } = await createUserToken(deps, partner.name, 'Retail Co');
+    rememberSecrets(token.reveal());
+    const own = audienceClient(api.url, partner.apiKey, token.reveal());
+    const links = [];
+    for (let n = 0; n < 2; n += 1) {
+      const { url } = linkSchema.parse(await (await own.request(pathOf(segmentId), { method: 'POST' })).json());
+      rememberSecrets(new URL(url).hash.slice(1));
+      links.push(url);
+    }
+    const [used = '', unused = ''] = links;
+    const browser = await signInWithLink(api.url, used);
+    const other = await signInWithLink(api.url, (await createLink()).url);
+    const path = `${audiencePath}/${audienceId}`;
+    expect((await browser.request(path)).status).toBe(200);
+    await revokeUserToken(deps, partner.name, id);
+    expect((await browser.request(path)).status).toBe(401);
+    expect(await codeOf(await open(unused))).toEqual([401, 'console_link_invalid']);
+    expect((await other.request(path)).status).toBe(200);
   });
 
   it('a partner can have 1,000 unused links', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { audienceSchema } from '../../src/adapters/http/records/audience.ts';
 import { problemSchema } from '../../src/adapters/http/records/problem.ts';
-import { createCustomer, createUserToken } from '../../src/usecases/admin/manage-keys.ts';
+import { createCustomer, createUserToken, revokeUserToken } from '../../src/usecases/admin/manage-keys.ts';
 import { addApiKey } from '../support/add-api-key.ts';
 import { openBrowser, signInWithKey } from '../support/console-sign-in.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
@@ -143,6 +143,33 @@ describe('a session of the console', () => {
     await deps.keys.revoke(partner.id, id);
     expect(await codeOf(await browser.request(audiencePath))).toEqual([401, 'unauthenticated']);
     expect((await browser.session()).signed_in).toBe(false);
+  });
+
+  it('a revoked user token ends the sessions that were created with it, and no others', async () => {
+    const [revoked, kept] = [
+      await createUserToken(deps, partner.name, 'Retail Co'),
+      await createUserToken(deps, partner.name, 'Retail Co'),
+    ];
+    rememberSecrets(revoked.token.reveal(), kept.token.reveal());
+    const [ended, open] = [await signIn(revoked.token.reveal()), await signIn(kept.token.reveal())];
+    await revokeUserToken(deps, partner.name, revoked.id);
+    expect(await codeOf(await ended.request(audiencePath))).toEqual([401, 'unauthenticated']);
+    expect((await ended.session()).signed_in).toBe(false);
+    expect((await open.request(audiencePath)).status).toBe(200);
+  });
+
+  it('a page that shows an earlier user cannot act as the user who signed in later', async () => {
+    const browser = await signIn();
+    const before = browser.csrfToken();
+    await browser.exchange('api-key', { api_key: partner.apiKey, user_token: userToken });
+    const headers = { 'x-csrf-token': before };
+    for (const path of [audiencePath, '/v1/marketplace/import', '/v1/limits'])
+      expect(await codeOf(await browser.request(path, { headers }))).toEqual([403, 'csrf_token_invalid']);
+    const created = await browser.request(audiencePath, { method: 'POST', headers, body: '{}' });
+    expect(await codeOf(created)).toEqual([403, 'csrf_token_invalid']);
+    expect((await browser.request(audiencePath, { headers: { 'x-csrf-token': browser.csrfToken() } })).status).toBe(
+      200,
+    );
   });
 
   it('a removed customer loses access at once', async () => {

@@ -106,9 +106,9 @@ describe('the customer store', () => {
         await newToken(mine, bags),
         await newToken(mine, bags),
       ];
-      expect(await customers.findByTokenHash(mine, one.hash)).toEqual(shoes);
-      expect(await customers.findByTokenHash(mine, other.hash)).toEqual(bags);
-      expect(await customers.findByTokenHash(mine, another.hash)).toEqual(bags);
+      expect(await customers.findByTokenHash(mine, one.hash)).toMatchObject({ customer: shoes });
+      expect(await customers.findByTokenHash(mine, other.hash)).toMatchObject({ customer: bags });
+      expect(await customers.findByTokenHash(mine, another.hash)).toMatchObject({ customer: bags });
     });
 
     it('finds no customer for a token that is unknown, truncated, or empty', async () => {
@@ -137,7 +137,7 @@ describe('the customer store', () => {
       const [gone, kept] = [await newToken(mine, shoes), await newToken(mine, shoes)];
       expect(await customers.revokeToken(mine, gone.id)).toBe(true);
       expect(await customers.findByTokenHash(mine, gone.hash)).toBeNull();
-      expect(await customers.findByTokenHash(mine, kept.hash)).toEqual(shoes);
+      expect(await customers.findByTokenHash(mine, kept.hash)).toMatchObject({ customer: shoes });
     });
 
     it('keeps the time of the first revocation of a token', async () => {
@@ -154,7 +154,7 @@ describe('the customer store', () => {
       const { id, hash } = await newToken(theirs, shoes);
       expect(await customers.revokeToken(mine, id)).toBe(false);
       expect(await customers.revokeToken(mine, 999_999)).toBe(false);
-      expect(await customers.findByTokenHash(theirs, hash)).toEqual(shoes);
+      expect(await customers.findByTokenHash(theirs, hash)).toMatchObject({ customer: shoes });
     });
 
     it('lists tokens with their customers in pages, including revoked ones', async () => {

@@ -25,13 +25,13 @@ describe('request windows', () => {
     // The window is long enough not to end during the test.
     const windows = postgresRequestWindows(db, 1_000_000_000);
     const [key, all] = [
-      { partnerId: 1, keyId: 11, requests: 4 },
-      { partnerId: 1, keyId: null, requests: 7 },
+      { partnerId: 1, windowId: 11, requests: 4 },
+      { partnerId: 1, windowId: 0, requests: 7 },
     ];
     expect((await windows.take([key, all])).map(({ taken }) => taken)).toEqual([4, 7]);
     expect((await windows.take([key])).map(({ taken }) => taken)).toEqual([8]);
-    expect((await windows.take([{ ...key, keyId: 12 }, all])).map(({ taken }) => taken)).toEqual([4, 14]);
-    const [other] = await windows.take([{ partnerId: 2, keyId: null, requests: 1 }]);
+    expect((await windows.take([{ ...key, windowId: 12 }, all])).map(({ taken }) => taken)).toEqual([4, 14]);
+    const [other] = await windows.take([{ partnerId: 2, windowId: 0, requests: 1 }]);
     expect(other?.taken).toBe(1);
     expect(other?.secondsLeft).toBeGreaterThan(60);
   });
@@ -41,8 +41,8 @@ describe('request windows', () => {
     const taken = await Promise.all(
       Array.from({ length: 200 }, async (_, number) => {
         const [, all] = await windows.take([
-          { partnerId: 3, keyId: 31 + (number % 3), requests: 2 },
-          { partnerId: 3, keyId: null, requests: 2 },
+          { partnerId: 3, windowId: 31 + (number % 3), requests: 2 },
+          { partnerId: 3, windowId: 0, requests: 2 },
         ]);
         return all?.taken ?? 0;
       }),
@@ -52,7 +52,7 @@ describe('request windows', () => {
 
   it('counts from zero in the next window and returns the end of the window', async () => {
     const windows = postgresRequestWindows(db, 1);
-    const portion = { partnerId: 4, keyId: 41, requests: 5 };
+    const portion = { partnerId: 4, windowId: 41, requests: 5 };
     const sums: number[] = [];
     await waitUntil('a window has ended', async () => {
       const [answer] = await windows.take([portion]);
@@ -66,7 +66,7 @@ describe('request windows', () => {
 
   it('counts a late statement in the current window and starts a new window after the clock is set back', async () => {
     const windows = postgresRequestWindows(db, 1_000_000_000);
-    const portion = { partnerId: 5, keyId: 51, requests: 1 };
+    const portion = { partnerId: 5, windowId: 51, requests: 1 };
     await windows.take([portion]);
     const put = (by: number) =>
       db
@@ -83,7 +83,7 @@ describe('request windows', () => {
   it('deletes request windows after they end', async () => {
     const [short, long] = [postgresRequestWindows(db, 1), postgresRequestWindows(db, 1_000_000_000)];
     await db.deleteFrom('request_window').execute();
-    await long.take([{ partnerId: 6, keyId: 61, requests: 1 }]);
+    await long.take([{ partnerId: 6, windowId: 61, requests: 1 }]);
     await long.sweep();
     expect((await rows()).map(({ key_id }) => key_id)).toEqual([61]);
     await short.sweep();

@@ -33,7 +33,7 @@ describe('an operation for operators', () => {
     await stores.drop();
   });
 
-  const none = { customerId: null, apiKeyId: null, target: null };
+  const none = { customerId: null, apiKeyId: null, userTokenId: null, target: null };
   const operator: NewSession = { ...none, role: 'operator', subject: 'user olga', name: 'Olga', partnerId: null };
 
   /** Returns the session's token. */

@@ -21,6 +21,7 @@ export async function operatorHeaders({ config }: Pick<TestStores, 'config'>): P
       partnerId: null,
       customerId: null,
       apiKeyId: null,
+      userTokenId: null,
       target: null,
     };
     const times = { idleSeconds: 3_600, absoluteSeconds: 3_600 };

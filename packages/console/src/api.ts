@@ -1,15 +1,19 @@
 import { signal } from '@preact/signals';
 import { type Answered, InletSession, type Problem } from '@inlet/sdk/browser';
 import { useEffect, useState } from 'preact/hooks';
+import { isIdle } from './idle.ts';
 
-/** Set at sign-in. Requests that change something must carry it. */
+/** Set at sign-in. Every request carries it, so that the API rejects requests of a page that shows an earlier user. */
 export const csrfToken = signal('');
 
 /** The public API, called with the session's cookie. The console has no other access. */
-export const api = new InletSession({ csrfToken: () => csrfToken.value });
+export const api = new InletSession({ csrfToken: () => csrfToken.value, isIdle });
 
 /** Whether the API rejected a call because the session has ended. */
 export const hasExpired = signal(false);
+
+/** Counts calls that the API rejected because the browser has another session now. */
+export const rejectedCalls = signal(0);
 
 export type Loaded<T> = {
   /** The last value, which stays while a newer one is loading. Undefined before the first response. */
@@ -80,7 +84,9 @@ export function useApi<T>(
   };
 }
 
-/** Shows the sign-in notice if the session has ended. */
+/** Shows a notice if the session has ended, or if another user has signed in in another tab. */
 export function noteExpiry(problem: Problem): void {
-  if (problem.from === 'api' && problem.status === 401) hasExpired.value = true;
+  if (problem.from !== 'api') return;
+  if (problem.status === 401) hasExpired.value = true;
+  if (problem.code === 'csrf_token_invalid') rejectedCalls.value += 1;
 }

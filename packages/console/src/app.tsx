@@ -4,10 +4,12 @@ import { hasExpired } from './api.ts';
 import { Page } from './components/page.tsx';
 import { Notice, Skeleton } from './components/state.tsx';
 import { navigation, pages } from './pages.ts';
-import { type SignedIn, homeOf, loadSession, session, signOut } from './session.ts';
-import { OpenLink, SignIn } from './sign-in.tsx';
+import { partnerOfLastLink } from './link-memory.ts';
+import { type SignedIn, homeOf, loadSession, nextUser, session, signOut, watchSession } from './session.ts';
+import { ExpiredLink, OpenLink, SignIn, expiredLinkText } from './sign-in.tsx';
 
 void loadSession();
+watchSession();
 
 export function App() {
   return (
@@ -41,8 +43,50 @@ function Content() {
       </main>
     );
   }
+  const linkPartner = partnerOfLastLink();
+  if (!current.signed_in && path !== '/console/sign-in' && linkPartner !== null)
+    return <ExpiredLink partner={linkPartner} />;
   if (!current.signed_in || path === '/console/sign-in') return <SignIn methods={current.sign_in} />;
+  if (nextUser.value) return <OtherUser shown={current} next={nextUser.value} />;
   return <Shell session={current} />;
+}
+
+/** The page would act as the user who has signed in last, so it shows nothing of the earlier one. */
+function OtherUser({ shown, next }: { readonly shown: SignedIn; readonly next: SignedIn }) {
+  if (shown.role === 'link' && next.role === 'link') {
+    return (
+      <main>
+        <Page title="Another report was opened" sub="A browser keeps one report open at a time.">
+          <p>To see this report, open it again from the application of {shown.partner}.</p>
+          <div>
+            <a class="button primary" href={homeOf(next)} rel="external" target="_top">
+              Go to the other report
+            </a>
+          </div>
+        </Page>
+      </main>
+    );
+  }
+  return (
+    <main>
+      <Page title="Another user has signed in" sub="This happened in another tab of this browser.">
+        <p>
+          This tab belonged to <strong>{describeUser(shown)}</strong>. This browser is now signed in as{' '}
+          <strong>{describeUser(next)}</strong>.
+        </p>
+        <div>
+          <a class="button primary" href={homeOf(next)} rel="external" target="_top">
+            Continue as {next.name}
+          </a>
+        </div>
+      </Page>
+    </main>
+  );
+}
+
+function describeUser({ role, name, partner, customer }: SignedIn): string {
+  const access = role === 'link' ? 'a link to a report' : name;
+  return [access, customer ?? partner].filter((part, n, parts) => part && parts.indexOf(part) === n).join(' · ');
 }
 
 function Shell({ session: { role, name, partner, customer }, session: current }: { readonly session: SignedIn }) {
@@ -83,7 +127,8 @@ function Shell({ session: { role, name, partner, customer }, session: current }:
         </div>
       </header>
       <main id="content">
-        {hasExpired.value && (
+        {hasExpired.value && role === 'link' && <Notice kind="warn">{expiredLinkText(partner ?? '')}</Notice>}
+        {hasExpired.value && role !== 'link' && (
           <Notice kind="warn">
             Your session has ended.{' '}
             <a

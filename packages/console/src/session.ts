@@ -1,5 +1,7 @@
-import { signal } from '@preact/signals';
-import { csrfToken, hasExpired } from './api.ts';
+import { effect, signal } from '@preact/signals';
+import { csrfToken, hasExpired, rejectedCalls } from './api.ts';
+import { watchInput } from './idle.ts';
+import { rememberLink } from './link-memory.ts';
 
 export type Role = 'partner' | 'customer' | 'link' | 'operator';
 
@@ -30,9 +32,47 @@ export function signedIn(): SignedIn | null {
   return current?.signed_in ? current : null;
 }
 
+/** Another user who has signed in in another tab. This tab then shows nothing of the earlier user. */
+export const nextUser = signal<SignedIn | null>(null);
+
 export async function loadSession(): Promise<void> {
+  const found = await fetchSession();
+  session.value = found && accept(found);
+}
+
+async function fetchSession(): Promise<Session | null> {
   const response = await fetch('/console/auth/session').catch(() => null);
-  session.value = response?.ok ? accept(await response.json()) : null;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API conforms to its contract
+  return response?.ok ? ((await response.json()) as Session) : null;
+}
+
+/** All tabs share the cookie, so another tab may have ended the session or started another one. */
+async function checkSession(): Promise<void> {
+  const own = signedIn();
+  const found = own && (await fetchSession());
+  if (!found) return;
+  if (!found.signed_in) hasExpired.value = true;
+  else if (found.csrf_token === csrfToken.value) return;
+  else if (isSameUser(own, found)) session.value = accept(found);
+  else nextUser.value = found;
+}
+
+function isSameUser(one: SignedIn, other: SignedIn): boolean {
+  const keys = ['role', 'name', 'partner', 'customer', 'segment_id'] as const;
+  return keys.every((key) => one[key] === other[key]) && String(one.scopes) === String(other.scopes);
+}
+
+/** Call once. */
+export function watchSession(): void {
+  const check = (): void => {
+    if (document.visibilityState === 'visible') void checkSession();
+  };
+  watchInput();
+  addEventListener('focus', check);
+  document.addEventListener('visibilitychange', check);
+  effect(() => {
+    if (rejectedCalls.value > 0) void checkSession();
+  });
 }
 
 /** Returns the code of the problem, or null. */
@@ -74,7 +114,10 @@ function post(path: string, body: unknown): Promise<Response | null> {
 function accept(answer: unknown): Session {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API conforms to its contract
   const given = answer as Session;
-  if (given.signed_in) csrfToken.value = given.csrf_token;
+  if (given.signed_in) {
+    csrfToken.value = given.csrf_token;
+    rememberLink(given.role === 'link' ? given.partner : null);
+  }
   hasExpired.value = false;
   return given;
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { Page } from './components/page.tsx';
 import { Notice, Skeleton } from './components/state.tsx';
 import { type Session, homeOf, signInWithKey, signInWithLink, signedIn } from './session.ts';
 
@@ -53,6 +54,26 @@ export function SignIn({ methods }: { readonly methods: Session['sign_in'] }) {
           </Notice>
         )}
       </div>
+    </main>
+  );
+}
+
+export function expiredLinkText(partner: string): string {
+  return `This link has expired. Open the report again from the application of ${partner}.`;
+}
+
+/** For a reader who came with a one-time link and has no account. */
+export function ExpiredLink({ partner }: { readonly partner: string }) {
+  const { path } = useLocation();
+  return (
+    <main style={{ maxWidth: '560px', paddingTop: '12vh' }}>
+      <Page title="This link has expired" sub="Reports that you open with a link stay open for a limited time.">
+        <p>Open the report again from the application of {partner}.</p>
+        <p class="small muted">
+          Do you have an account here?{' '}
+          <a href={`/console/sign-in?return_to=${encodeURIComponent(path + location.search)}`}>Sign in</a>
+        </p>
+      </Page>
     </main>
   );
 }

@@ -10,7 +10,7 @@ export type { Answered, Problem, Result } from './result.ts';
 
 /** Calls the API on the page's own origin with the cookie of a console session. */
 export class InletSession extends Operations {
-  constructor({ csrfToken }: { readonly csrfToken: () => string }) {
-    super(connect({ url: '', credentials: { csrfToken }, timeoutMs: 30_000, retry: { ...defaultRetry, attempts: 3 } }));
+  constructor(credentials: { readonly csrfToken: () => string; readonly isIdle: () => boolean }) {
+    super(connect({ url: '', credentials, timeoutMs: 30_000, retry: { ...defaultRetry, attempts: 3 } }));
   }
 }

@@ -6,8 +6,11 @@ import { Secret } from './settings.ts';
 /** How a client proves who it is: with a key, or in the browser with the cookie of a console session. */
 type Credentials =
   | { readonly apiKey: Secret; readonly userToken: Secret | null }
-  /** Sent with every request that changes something. The browser adds the cookie. */
-  | { readonly csrfToken: () => string };
+  /**
+   * The browser adds the cookie. The token is sent with every request, so that a request for an earlier session is
+   * rejected. `isIdle` says whether the user has caused the request.
+   */
+  | { readonly csrfToken: () => string; readonly isIdle: () => boolean };
 
 export type Connection = {
   readonly url: string;
@@ -42,11 +45,14 @@ function requestOf(connection: Connection, call: Call): HttpRequest {
   };
 }
 
-function credentialHeaders(
-  credentials: Credentials,
-  { method, auth, options }: Call,
-): Readonly<Record<string, string>> {
-  if ('csrfToken' in credentials) return method === 'GET' ? {} : { 'x-csrf-token': credentials.csrfToken() };
+function credentialHeaders(credentials: Credentials, { auth, options }: Call): Readonly<Record<string, string>> {
+  if ('csrfToken' in credentials) {
+    const token = credentials.csrfToken();
+    return {
+      ...(token === '' ? {} : { 'x-csrf-token': token }),
+      ...(credentials.isIdle() ? { 'x-inlet-background': '1' } : {}),
+    };
+  }
   if (auth === 'none' || auth === 'operator') return {};
   const { apiKey, userToken } = credentials;
   const token = options?.userToken === undefined ? userToken : new Secret(options.userToken, 'userToken');

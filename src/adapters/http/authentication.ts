@@ -7,7 +7,11 @@ import { type CalledOperation, requireAllowedOperation, toCaller } from '../../d
 import { Failure } from '../../domain/failure.ts';
 import type { Partner } from '../../domain/partner.ts';
 import type { AsCaller, CallerScope } from '../../ports/request-store.ts';
-import { type IdentifyDeps, identifyCustomer } from '../../usecases/access/authenticate-caller.ts';
+import {
+  type IdentifiedCustomer,
+  type IdentifyDeps,
+  identifyCustomer,
+} from '../../usecases/access/authenticate-caller.ts';
 import { addAccessCheck } from './access-recheck.ts';
 import type { Api } from './api.ts';
 import { type Identity, type IdentityDeps, identification } from './identify.ts';
@@ -34,8 +38,9 @@ export function addAuthentication(api: Api, deps: IdentityDeps): void {
       requireScope(caller, requiredScopeOf(request));
       if (caller.session) requireAllowedOperation(caller.session, calledOperation(request));
     };
-    requireAccess(callerOf(request));
+    // First, so that a tab that still shows an earlier user learns of it before it learns what the new user may do.
     requireOwnRequest(request);
+    requireAccess(callerOf(request));
     addAccessCheck(request, async () => requireAccess(toCallerOf(await identifyAgain(request))));
   });
 }
@@ -48,8 +53,8 @@ export function addOperatorAuthentication(api: Api, deps: IdentityDeps): void {
   api.addHook('onRequest', async (request, reply) => {
     const identity = await identify(request, reply);
     identities.set(request, identity);
-    requireOperator(identity);
     requireOwnRequest(request);
+    requireOperator(identity);
     addAccessCheck(request, async () => requireOperator(await identifyAgain(request)));
   });
 }
@@ -152,7 +157,7 @@ export function findPartnerScopeOf(request: FastifyRequest): CallerScope | undef
   return partner && { partnerId: partner.id, customerId: null };
 }
 
-const scopes = new WeakMap<FastifyRequest, AudienceScope>();
+const customers = new WeakMap<FastifyRequest, IdentifiedCustomer>();
 
 /**
  * Limits the request to the customer of the session or of the user token. Call after `addAuthentication`, because a user
@@ -162,24 +167,30 @@ export function addCustomerScope(api: Api, deps: IdentifyDeps): void {
   api.addHook('onRequest', async (request) => {
     const { session } = callerOf(request);
     if (session) {
-      scopes.set(request, { partnerId: session.partner.id, customerId: session.customer?.id ?? null });
+      const scope = { partnerId: session.partner.id, customerId: session.customer?.id ?? null };
+      customers.set(request, { scope, userTokenId: null });
       return;
     }
     // Node joins repeated headers into one value, which is not a valid token.
     const token = request.headers['x-user-token']?.toString();
-    const identify = (): Promise<AudienceScope> => identifyCustomer(deps, partnerOf(request), token);
-    scopes.set(request, await identify());
+    const identify = (): Promise<IdentifiedCustomer> => identifyCustomer(deps, partnerOf(request), token);
+    customers.set(request, await identify());
     if (token !== undefined) addAccessCheck(request, identify);
   });
 }
 
 /** Returns undefined if the request was denied. */
 export function findScopeOf(request: FastifyRequest): AudienceScope | undefined {
-  return scopes.get(request);
+  return customers.get(request)?.scope;
 }
 
 export function scopeOf(request: FastifyRequest): AudienceScope {
   const scope = findScopeOf(request);
   if (!scope) throw new Error('the route is registered outside of the customer scope');
   return scope;
+}
+
+/** Returns the ID of the user token. Null without one, and for a token that an issuer has issued. */
+export function userTokenIdOf(request: FastifyRequest): number | null {
+  return customers.get(request)?.userTokenId ?? null;
 }

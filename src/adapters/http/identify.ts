@@ -1,12 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../domain/caller.ts';
-import { type ConsoleSession, requireCsrfToken, requireOwnOrigin } from '../../domain/console-session.ts';
+import {
+  type ConsoleSession,
+  isUserActivity,
+  requireCsrfToken,
+  requireOwnOrigin,
+} from '../../domain/console-session.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { RequestLimits } from '../../domain/limits.ts';
 import type { KeyIssuer } from '../../ports/crypto.ts';
 import type { PartnerStore } from '../../ports/partner-store.ts';
 import { authenticateCaller } from '../../usecases/access/authenticate-caller.ts';
-import { type SessionDeps, authenticateSession, recheckSession } from '../../usecases/access/authenticate-session.ts';
+import { type SessionDeps, authenticateSession, requireSession } from '../../usecases/access/authenticate-session.ts';
 import type { AccessRecorder } from '../../usecases/access/record-access.ts';
 import { type CookieNames, readCookie } from './console/cookies.ts';
 import { guardAgainstWrongKeys, keyIn } from './wrong-key-limit.ts';
@@ -49,14 +54,18 @@ export function identification(deps: IdentityDeps): Identification {
       const token = cookieOf(request);
       if (own && token !== null) {
         const credential = { text: token, isWellFormed: own.tokens.mayHaveIssued(token) };
-        return { session: await guard(request, reply, credential, () => authenticateSession(own, token)) };
+        return {
+          session: await guard(request, reply, credential, () =>
+            authenticateSession(own, token, isUserActivity(request.headers)),
+          ),
+        };
       }
       if (authorization === undefined) return byKey(request);
       return guard(request, reply, keyIn(authorization), () => byKey(request));
     },
     identifyAgain: async (request) => {
       const token = cookieOf(request);
-      return own && token !== null ? { session: await recheckSession(own, token) } : byKey(request);
+      return own && token !== null ? { session: await requireSession(own, token) } : byKey(request);
     },
     requireOwnRequest: (request) => {
       const token = cookieOf(request);

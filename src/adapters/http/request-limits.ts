@@ -1,6 +1,12 @@
 import { Failure } from '../../domain/failure.ts';
 import { type RequestLimits, requestWindowSeconds } from '../../domain/limits.ts';
-import type { Quota, RequestLimiter } from '../../usecases/access/limit-requests.ts';
+import {
+  type Quota,
+  type QuotaName,
+  type RequestLimiter,
+  limitOf,
+  quotaNamesOf,
+} from '../../usecases/access/limit-requests.ts';
 import type { Api } from './api.ts';
 import { callerOf } from './authentication.ts';
 
@@ -9,21 +15,28 @@ export function addRequestLimit(
   api: Api,
   deps: { requestLimiter: RequestLimiter; requestLimits: RequestLimits },
 ): void {
-  const { perKey, perPartner } = deps.requestLimits;
-  const policy = [`"key";q=${perKey};w=${requestWindowSeconds}`, `"partner";q=${perPartner};w=${requestWindowSeconds}`];
+  const policyOf = (name: QuotaName): string =>
+    `"${name}";q=${limitOf(name, deps.requestLimits)};w=${requestWindowSeconds}`;
   api.addHook('onRequest', async (request, reply) => {
-    const { exceeded, quotas } = await deps.requestLimiter.admit(callerOf(request));
-    reply.header('ratelimit-policy', policy.join(', '));
+    const caller = callerOf(request);
+    const { exceeded, quotas } = await deps.requestLimiter.admit(caller);
+    reply.header('ratelimit-policy', quotaNamesOf(caller).map(policyOf).join(', '));
     if (quotas.length > 0) reply.header('ratelimit', quotas.map(rateLimitItem).join(', '));
     if (!exceeded) return;
     reply.header('retry-after', String(exceeded.secondsLeft));
-    const who = exceeded.name === 'key' ? 'This key has' : "All of this partner's keys together have";
     throw new Failure(
       'too_many_requests',
-      `${who} made ${exceeded.limit} requests in this minute, which is the limit.`,
+      `${holders[exceeded.name]} made ${exceeded.limit} requests in this minute, which is the limit.`,
     );
   });
 }
+
+const holders: Readonly<Record<QuotaName, string>> = {
+  key: 'This key has',
+  partner: "All of this partner's keys together have",
+  session: 'Your sessions in the console have',
+  sessions: "All of this partner's sessions in the console have",
+};
 
 /**
  * One item of the `RateLimit` header (draft-ietf-httpapi-ratelimit-headers): remaining requests and seconds until the

@@ -1,7 +1,7 @@
 import type { PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
-import type { Customer, UserToken } from '../../domain/customer.ts';
-import type { CustomerStore, Page } from '../../ports/partner-store.ts';
+import type { UserToken } from '../../domain/customer.ts';
+import type { CustomerStore, Page, TokenHolder } from '../../ports/partner-store.ts';
 import type { Database } from './db/tables.ts';
 import { explainUniqueViolation } from './db/unique-violation.ts';
 
@@ -70,16 +70,16 @@ async function selectCustomerOfToken(
   db: Database,
   partnerId: PartnerId,
   tokenHash: Uint8Array,
-): Promise<Customer | null> {
+): Promise<TokenHolder | null> {
   const found = await db
     .selectFrom('user_token as token')
     .innerJoin('customer', 'customer.id', 'token.customer_id')
-    .select(['customer.id', 'customer.name'])
+    .select(['customer.id', 'customer.name', 'token.id as tokenId'])
     .where('token.token_hash', '=', Buffer.from(tokenHash))
     .where('token.partner_id', '=', partnerId)
     .where('token.revoked_at', 'is', null)
     .executeTakeFirst();
-  return found ?? null;
+  return found ? { customer: { id: found.id, name: found.name }, tokenId: found.tokenId } : null;
 }
 
 async function selectUserTokens(db: Database, partnerId: PartnerId, page: Page): Promise<UserToken[]> {

@@ -22,11 +22,8 @@ async function deleteEndedWindows(db: Database, windowSeconds: number): Promise<
     .execute();
 }
 
-/** The key ID of the row that counts all of a partner's keys together. Real key IDs start at 1. */
-const allKeys = 0;
-
 /**
- * Adds all portions in one statement, key rows before partner rows. A statement that is waiting for a partner row
+ * Adds all portions in one statement, the caller's own row before the row of several callers. A statement that is waiting for a shared row
  * therefore holds no row that another statement needs. If a statement started in the previous window and had to wait,
  * it counts in the row's current window. If the row's window is further in the future, the clock was set back, and the
  * row's count restarts.
@@ -37,21 +34,21 @@ async function takeRequests(
   portions: readonly RequestPortion[],
 ): Promise<TakenRequests[]> {
   const partnerIds = portions.map(({ partnerId }) => partnerId);
-  const keyIds = portions.map(({ keyId }) => keyId ?? allKeys);
+  const windowIds = portions.map(({ windowId }) => windowId);
   const requests = portions.map((portion) => portion.requests);
-  const { rows } = await sql<{ partnerId: PartnerId; keyId: number; taken: number; secondsLeft: number }>`
+  const { rows } = await sql<{ partnerId: PartnerId; windowId: number; taken: number; secondsLeft: number }>`
     INSERT INTO request_window AS known (partner_id, key_id, number, taken)
     SELECT partner_id, key_id, floor(extract(epoch FROM now()) / ${windowSeconds}::int), requests
-    FROM unnest(${partnerIds}::bigint[], ${keyIds}::bigint[], ${requests}::bigint[])
+    FROM unnest(${partnerIds}::bigint[], ${windowIds}::bigint[], ${requests}::bigint[])
       WITH ORDINALITY AS portion (partner_id, key_id, requests, place)
     ORDER BY place
     ON CONFLICT (partner_id, key_id) DO UPDATE SET
       number = CASE WHEN known.number - excluded.number IN (0, 1) THEN known.number ELSE excluded.number END,
       taken = CASE WHEN known.number - excluded.number IN (0, 1) THEN known.taken ELSE 0 END + excluded.taken
-    RETURNING partner_id AS "partnerId", key_id AS "keyId", taken,
+    RETURNING partner_id AS "partnerId", key_id AS "windowId", taken,
       ((number + 1) * ${windowSeconds}::int - extract(epoch FROM now()))::float8 AS "secondsLeft"`.execute(db);
-  return portions.map(({ partnerId, keyId }) => {
-    const row = rows.find((found) => found.partnerId === partnerId && found.keyId === (keyId ?? allKeys));
+  return portions.map(({ partnerId, windowId }) => {
+    const row = rows.find((found) => found.partnerId === partnerId && found.windowId === windowId);
     if (!row) throw new Error('a request window was not written');
     return { taken: row.taken, secondsLeft: row.secondsLeft };
   });

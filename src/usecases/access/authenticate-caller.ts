@@ -34,30 +34,38 @@ export type IdentifyDeps = {
   readonly issuedTokens: IssuedTokens | null;
 };
 
+/** The customer of a user token. The token's ID is null if an issuer has issued it, because Inlet does not store it. */
+export type UserTokenHolder = { readonly customer: Customer; readonly tokenId: number | null };
+
+export type IdentifiedCustomer = { readonly scope: AudienceScope; readonly userTokenId: number | null };
+
 /** Identifies the customer by the user token. Without a token, the partner acts for itself. */
 export async function identifyCustomer(
   deps: IdentifyDeps,
   partner: Partner,
   token: string | undefined,
-): Promise<AudienceScope> {
-  const customer = token === undefined ? null : await requireCustomer(deps, partner, token);
-  return { partnerId: partner.id, customerId: customer?.id ?? null };
+): Promise<IdentifiedCustomer> {
+  const holder = token === undefined ? null : await requireCustomer(deps, partner, token);
+  return {
+    scope: { partnerId: partner.id, customerId: holder?.customer.id ?? null },
+    userTokenId: holder?.tokenId ?? null,
+  };
 }
 
 /**
  * Returns the customer that a user token represents. An invalid token is rejected, because falling back to the partner
  * would give the holder of a revoked token more access than before. The error never reveals why a token is invalid.
  */
-export async function requireCustomer(deps: IdentifyDeps, partner: Partner, token: string): Promise<Customer> {
-  const customer =
+export async function requireCustomer(deps: IdentifyDeps, partner: Partner, token: string): Promise<UserTokenHolder> {
+  const holder =
     deps.issuedTokens && isJwt(token)
       ? await customerNamedIn(deps.issuedTokens, deps.customers, partner, token)
       : await customerWithToken(deps, partner, token);
-  if (customer) return customer;
+  if (holder) return holder;
   throw new Failure('invalid_user_token', 'Send a valid user token as "x-user-token", or omit the header.');
 }
 
-async function customerWithToken(deps: IdentifyDeps, partner: Partner, token: string): Promise<Customer | null> {
+async function customerWithToken(deps: IdentifyDeps, partner: Partner, token: string): Promise<UserTokenHolder | null> {
   if (!deps.userTokens.mayHaveIssued(token)) return null;
   return deps.customers.findByTokenHash(partner.id, deps.userTokens.hash(token));
 }
@@ -70,8 +78,9 @@ async function customerNamedIn(
   customers: CustomerStore,
   partner: Partner,
   token: string,
-): Promise<Customer | null> {
+): Promise<UserTokenHolder | null> {
   const bearer = await issuedTokens.read(token);
   if (bearer?.partner !== partner.name) return null;
-  return customers.findByName(partner.id, bearer.customer);
+  const customer = await customers.findByName(partner.id, bearer.customer);
+  return customer && { customer, tokenId: null };
 }

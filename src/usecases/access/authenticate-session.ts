@@ -16,16 +16,23 @@ export async function findSession({ sessions, tokens }: SessionDeps, token: stri
   return tokens.mayHaveIssued(token) ? sessions.find(tokens.hash(token)) : null;
 }
 
-/** Identifies the user of the console by the token in the cookie, and postpones the end of the session. */
-export async function authenticateSession(deps: SessionDeps, token: string): Promise<ConsoleSession> {
+/**
+ * Identifies the user of the console by the token in the cookie. If the user has caused the request, postpones the end of the
+ * session.
+ */
+export async function authenticateSession(
+  deps: SessionDeps,
+  token: string,
+  isActivity: boolean,
+): Promise<ConsoleSession> {
   const { session, idleExpiresAt } = await requireFound(deps, token);
-  if (isExtensionDue(idleExpiresAt, session.expiresAt, deps.times, new Date()))
+  if (isActivity && isExtensionDue(idleExpiresAt, session.expiresAt, deps.times, new Date()))
     await deps.sessions.extend(deps.tokens.hash(token), deps.times);
   return session;
 }
 
-/** Identifies the user again during a long request, which does not postpone the end of the session. */
-export async function recheckSession(deps: SessionDeps, token: string): Promise<ConsoleSession> {
+/** Identifies the user without postponing the end of the session. */
+export async function requireSession(deps: SessionDeps, token: string): Promise<ConsoleSession> {
   return (await requireFound(deps, token)).session;
 }
 

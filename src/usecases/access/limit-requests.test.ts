@@ -7,6 +7,22 @@ const silentLog = { info: () => undefined, warn: () => undefined, error: () => u
 const partner = { id: 1, name: 'acme', prefix: 'acme/' };
 const caller = (keyId: number, partnerId = 1) => ({ partner: { ...partner, id: partnerId }, keyId, scopes: [] });
 
+/** A session of the subject that has this window. */
+const browser = (windowId: number, id = 1) => {
+  const session = {
+    id,
+    name: 'Dana Fox',
+    expiresAt: new Date('2026-11-18T12:00:00Z'),
+    partner,
+    customer: null,
+    scopes: [],
+    windowId,
+    role: 'partner',
+    target: null,
+  } as const;
+  return { partner, keyId: null, scopes: [], session };
+};
+
 /** A counter that all processes share, as in PostgreSQL. */
 function sharedWindows() {
   const taken = new Map<string, number>();
@@ -17,9 +33,9 @@ function sharedWindows() {
       queries.push(portions);
       await new Promise((resolve) => void setImmediate(resolve));
       if (window.isDown) throw new Error('unavailable');
-      return portions.map(({ partnerId, keyId, requests }) => {
-        const sum = (taken.get(`${partnerId} ${keyId}`) ?? 0) + requests;
-        taken.set(`${partnerId} ${keyId}`, sum);
+      return portions.map(({ partnerId, windowId, requests }) => {
+        const sum = (taken.get(`${partnerId} ${windowId}`) ?? 0) + requests;
+        taken.set(`${partnerId} ${windowId}`, sum);
         return { taken: sum, secondsLeft: window.secondsLeft };
       });
     },
@@ -92,6 +108,23 @@ describe('requests of a key', () => {
     expect(await send(2)).toBe(3);
     expect((await admit(caller(3))).exceeded?.name).toBe('partner');
     expect(await send(4, 2)).toBe(5);
+  });
+
+  it('counts sessions of the console apart from keys, and all sessions of a subject together', async () => {
+    const { limiter } = sharedWindows();
+    const { admit } = limiter(5, 8);
+    const send = async (session: ReturnType<typeof browser>): Promise<number> => {
+      let admitted = 0;
+      while (isAdmitted(await admit(session))) admitted += 1;
+      return admitted;
+    };
+    expect(await send(browser(-7))).toBe(5);
+    expect((await admit(browser(-7, 2))).exceeded).toMatchObject({ name: 'session', limit: 5 });
+    expect(await send(browser(-8))).toBe(3);
+    expect((await admit(browser(-9))).exceeded).toMatchObject({ name: 'sessions', limit: 8 });
+    let admitted = 0;
+    while (isAdmitted(await admit(caller(1)))) admitted += 1;
+    expect(admitted).toBe(5);
   });
 
   it('counts from zero in the next window', async () => {

@@ -4,8 +4,20 @@ import { type RequestLimits, nextPortion, requestWindowSeconds } from '../../dom
 import type { Log } from '../../ports/observability.ts';
 import type { RequestWindows } from '../../ports/request-store.ts';
 
+/** Sessions of the console do not use the quotas of API keys, so that a browser cannot slow down the partner's programs. */
+export type QuotaName = 'key' | 'partner' | 'session' | 'sessions';
+
+/** The quotas of a caller: its own, and that of all API keys or of all sessions of the partner. */
+export function quotaNamesOf({ session }: Pick<Caller, 'session'>): readonly [own: QuotaName, all: QuotaName] {
+  return session ? ['session', 'sessions'] : ['key', 'partner'];
+}
+
+export function limitOf(name: QuotaName, { perKey, perPartner }: RequestLimits): number {
+  return name === 'key' || name === 'session' ? perKey : perPartner;
+}
+
 export type Quota = {
-  readonly name: 'key' | 'partner';
+  readonly name: QuotaName;
   readonly limit: number;
   /** This process's estimate of the requests left in the window. */
   readonly remaining: number;
@@ -27,10 +39,10 @@ type Deps = {
   readonly log: Log;
 };
 
-/** This process's share of the quota of one key or one partner. */
+/** This process's share of one quota. */
 type Budget = Pick<Quota, 'name' | 'limit'> & {
   readonly partnerId: PartnerId;
-  readonly keyId: number | null;
+  readonly windowId: number;
   /** Requests that this process has reserved but not used. */
   left: number;
   /** Requests that no process had reserved at the last refill. */
@@ -58,14 +70,14 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
   }
 
   function budgetFor(name: Quota['name'], caller: Caller, now: number): Budget {
-    const own = caller.session ? sessionKeyId(caller.session.id) : caller.keyId;
-    const [id, keyId] = name === 'key' ? [`key ${own}`, own] : [`partner ${caller.partner.id}`, null];
+    const windowId = windowIdOf(name, caller);
+    const id = `${caller.partner.id} ${windowId}`;
     const found = budgets.get(id);
     if (found && !hasEnded(found, now)) return found;
     evictExpired(now);
-    const limit = name === 'key' ? requestLimits.perKey : requestLimits.perPartner;
+    const limit = limitOf(name, requestLimits);
     const counts = { left: 0, remaining: limit, last: 0, waiting: 0 };
-    const made: Budget = { name, limit, partnerId: caller.partner.id, keyId, ...counts, endsAt: null, taking: null };
+    const made: Budget = { name, limit, partnerId: caller.partner.id, windowId, ...counts, endsAt: null, taking: null };
     budgets.set(id, made);
     return made;
   }
@@ -75,7 +87,7 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
     // The time is read before the query, so that in this process, the window may end slightly early but never late.
     const startedAt = performance.now();
     const windows = await requestWindows.take(
-      empty.map(({ partnerId, keyId }, index) => ({ partnerId, keyId, requests: portions[index] ?? 1 })),
+      empty.map(({ partnerId, windowId }, index) => ({ partnerId, windowId, requests: portions[index] ?? 1 })),
     );
     for (const [index, budget] of empty.entries()) {
       const window = windows[index];
@@ -105,7 +117,7 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
     admit: async (caller) => {
       for (;;) {
         const now = performance.now();
-        const own = [budgetFor('key', caller, now), budgetFor('partner', caller, now)];
+        const own = quotaNamesOf(caller).map((name) => budgetFor(name, caller, now));
         const exceeded = own.find(({ left, remaining }) => left === 0 && remaining === 0);
         if (exceeded) return { exceeded: quotaOf(exceeded, now), quotas: own.map((budget) => quotaOf(budget, now)) };
         const empty = own.filter(({ left }) => left === 0);
@@ -130,9 +142,14 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
   };
 }
 
-/** A session has a window of its own, like a key. IDs of keys are positive. */
-function sessionKeyId(sessionId: number): number {
-  return -sessionId;
+/** IDs of keys are positive, and those of the subjects of sessions are between this ID and zero. */
+const allSessions = Number.MIN_SAFE_INTEGER;
+const allKeys = 0;
+
+function windowIdOf(name: QuotaName, caller: Caller): number {
+  if (name === 'partner') return allKeys;
+  if (name === 'sessions') return allSessions;
+  return caller.session ? caller.session.windowId : caller.keyId;
 }
 
 function hasEnded({ endsAt }: Budget, now: number): boolean {

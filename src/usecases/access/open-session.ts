@@ -1,8 +1,8 @@
 import { InvalidCredentials, type KeyCaller } from '../../domain/caller.ts';
 import { maxLinkSessionsPerSegment, maxSessionsPerSubject } from '../../domain/console-session.ts';
-import type { Customer } from '../../domain/customer.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { NewSession } from '../../ports/console.ts';
+import type { UserTokenHolder } from './authenticate-caller.ts';
 import type { SessionDeps } from './authenticate-session.ts';
 
 /**
@@ -22,7 +22,8 @@ export async function openSession(
 }
 
 /** A session with the access of an API key and, optionally, of a user token. */
-export function sessionOfKey({ partner, keyId }: KeyCaller, customer: Customer | null): NewSession {
+export function sessionOfKey({ partner, keyId }: KeyCaller, holder: UserTokenHolder | null): NewSession {
+  const customer = holder?.customer;
   return {
     role: customer ? 'customer' : 'partner',
     subject: `key ${keyId}`,
@@ -30,6 +31,7 @@ export function sessionOfKey({ partner, keyId }: KeyCaller, customer: Customer |
     partnerId: partner.id,
     customerId: customer?.id ?? null,
     apiKeyId: keyId,
+    userTokenId: holder?.tokenId ?? null,
     target: null,
   };
 }
@@ -43,7 +45,7 @@ export async function sessionOfLink({ sessions, tokens }: SessionDeps, token: st
       null,
       'console_link_invalid',
     );
-  const { partner, customer, apiKeyId, target } = link;
+  const { partner, customer, apiKeyId, userTokenId, target } = link;
   return {
     role: 'link',
     subject: `segment ${target.segmentId}`,
@@ -51,6 +53,7 @@ export async function sessionOfLink({ sessions, tokens }: SessionDeps, token: st
     partnerId: partner.id,
     customerId: customer?.id ?? null,
     apiKeyId,
+    userTokenId,
     target,
   };
 }

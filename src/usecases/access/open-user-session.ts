@@ -10,7 +10,16 @@ export async function sessionOfUser(
   const user = readUser(claims, names);
   if ('error' in user) return user;
   const { subject, name, role } = user;
-  const session = { subject, name, role, partnerId: null, customerId: null, apiKeyId: null, target: null };
+  const session = {
+    subject,
+    name,
+    role,
+    partnerId: null,
+    customerId: null,
+    apiKeyId: null,
+    userTokenId: null,
+    target: null,
+  };
   if (user.role === 'operator') return session;
   const customerName = user.role === 'customer' ? user.customer : null;
   const { partnerId, customerId } = await sessions.findSubject(user.partner, customerName);

@@ -29,7 +29,7 @@ export function addLimitsCommand(program: Command): void {
           { title: 'LIMIT', align: 'right', of: ([, { limit }]) => limit.toLocaleString('en') },
           { title: 'USED', align: 'right', of: ([, { used }]) => used.toLocaleString('en') },
         ],
-        Object.entries(quotas),
+        quotas ? Object.entries(quotas) : [],
         output.stdout,
       );
       const budget = table(

@@ -35,12 +35,12 @@ function Content({ limits, isCustomer }: { readonly limits: Limits; readonly isC
         note="New reports use the budget. Reports that exist already can be read without limit."
         usages={budgetsOf(limits)}
       />
-      {!isCustomer && (
+      {limits.quotas && (
         <UsageTable
           id="quotas"
           title="Quotas"
           note="At a quota, new imports, audiences, and appends are refused. Deletes and clears are always accepted."
-          usages={quotasOf(limits)}
+          usages={quotasOf(limits.quotas)}
         />
       )}
       <section class="card stack" aria-labelledby="files">
@@ -61,7 +61,9 @@ function Content({ limits, isCustomer }: { readonly limits: Limits; readonly isC
           <h2 id="requests">Requests and jobs</h2>
           <dl class="facts">
             <Fact name="Requests per minute and key">{formatCount(limits.requests_per_minute_per_key)}</Fact>
-            <Fact name="Requests per minute, all keys">{formatCount(limits.requests_per_minute_per_partner)}</Fact>
+            <Fact name="Requests per minute, all keys together">
+              {formatCount(limits.requests_per_minute_per_partner)}
+            </Fact>
             <Fact name="Unfinished jobs">{formatCount(limits.open_jobs)}</Fact>
             <Fact name="Request body">{formatBytes(limits.body_bytes)}</Fact>
             <Fact name="Request headers">{formatBytes(limits.header_bytes)}</Fact>

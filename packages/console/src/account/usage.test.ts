@@ -17,14 +17,12 @@ describe('quotasOf', () => {
     const measured = { limit: 10, used: 1, measured_at: null };
     const counted = { limit: 10, used: 1 };
     const usages = quotasOf({
-      quotas: {
-        stored_rows: { ...measured, measured_at: '2026-11-18T10:00:00Z' },
-        stored_bytes: measured,
-        audiences: counted,
-        attributes: counted,
-        foreign_keys: counted,
-        idempotency_keys: measured,
-      },
+      stored_rows: { ...measured, measured_at: '2026-11-18T10:00:00Z' },
+      stored_bytes: measured,
+      audiences: counted,
+      attributes: counted,
+      foreign_keys: counted,
+      idempotency_keys: measured,
     });
     expect(usages.map(({ name, isBytes, measuredAt }) => [name, isBytes, measuredAt])).toEqual([
       ['Stored rows', false, '2026-11-18T10:00:00Z'],

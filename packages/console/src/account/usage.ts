@@ -18,9 +18,9 @@ export function budgetsOf({ reports: { composition, overlap } }: Pick<Limits, 'r
   ];
 }
 
-export function quotasOf(limits: Pick<Limits, 'quotas'>): readonly Usage[] {
+export function quotasOf(limits: NonNullable<Limits['quotas']>): readonly Usage[] {
   return quotas.map((quota) => {
-    const { limit, used, ...measured } = limits.quotas[quota];
+    const { limit, used, ...measured } = limits[quota];
     const measuredAt = 'measured_at' in measured ? measured.measured_at : undefined;
     return { name: quotaTitles[quota], used, limit, isBytes: quota === 'stored_bytes', measuredAt };
   });

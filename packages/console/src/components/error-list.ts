@@ -1,5 +1,5 @@
 import type { Answered, LoadError } from '@inlet/sdk/browser';
-import { api } from '../api.ts';
+import { api, csrfToken } from '../api.ts';
 
 /** The job whose rejected rows and failed files are listed. */
 export type JobOfErrors = { readonly kind: 'import' | 'audience'; readonly id: number };
@@ -34,7 +34,7 @@ export async function downloadErrors(
   let query: string | null = new URLSearchParams({ ...filters, limit: '500' }).toString();
   while (query !== null) {
     const response: Response | null = await fetch(`${pathOf(job)}?${query}`, {
-      headers: { accept: 'text/csv' },
+      headers: { accept: 'text/csv', 'x-csrf-token': csrfToken.value },
       signal,
     }).catch(() => null);
     if (!response?.ok) return false;

@@ -1,3 +1,4 @@
+import { csrfToken } from '../api.ts';
 import type { ReportQuery } from './use-report.ts';
 
 /** Saves all entries of the view as a file. Returns what went wrong, or null. */
@@ -6,7 +7,7 @@ export async function exportCsv(segmentId: number, query: ReportQuery): Promise<
   const parameters = new URLSearchParams(Object.entries(all).map(([name, value]) => [name, String(value)]));
   const response = await fetch(
     `/v2/firstparty/segments/${encodeURIComponent(segmentId)}/composition?${parameters.toString()}`,
-    { headers: { accept: 'text/csv' } },
+    { headers: { accept: 'text/csv', 'x-csrf-token': csrfToken.value } },
   ).catch(() => null);
   if (!response) return 'The API did not answer. Check your connection.';
   if (!response.ok) return detailOf(await response.json().catch(() => null));

@@ -275,9 +275,9 @@ export type IndexRange = {
 } | null;
 
 export type Limits = {
-  /** Maximum number of requests per minute with this API key. */
+  /** Maximum number of requests per minute with this API key, or in all sessions of a user of the console. */
   readonly requests_per_minute_per_key: number;
-  /** Maximum number of requests per minute across all of the partner's API keys. */
+  /** Maximum number of requests per minute across all of the partner's API keys, and separately across all of its sessions in the console. */
   readonly requests_per_minute_per_partner: number;
   /** Maximum number of unfinished jobs per partner. Up to 20 deletes are accepted beyond this limit. */
   readonly open_jobs: number;
@@ -314,8 +314,8 @@ export type Limits = {
       readonly renews_at: string | null;
     };
   };
-  /** What you can store. Above a quota, the response is 422 `quota_exceeded`. */
-  readonly quotas: {
+  /** What you can store. Above a quota, the response is 422 `quota_exceeded`. Absent in the console for customers and for links to a report, because the usage is that of the whole partner. */
+  readonly quotas?: {
     /** Rows of your attributes and audiences, including duplicates that are not merged yet and deleted rows that are not purged yet. */
     readonly stored_rows: {
       readonly limit: number;
@@ -352,7 +352,7 @@ export type Limits = {
       /** When `used` was measured. Null before the first time. */
       readonly measured_at: string | null;
     };
-  };
+  } | undefined;
 };
 
 export type Live = {

@@ -9,7 +9,7 @@ import {
   authenticateCaller,
   requireCustomer,
 } from '../../../usecases/access/authenticate-caller.ts';
-import { authenticateSession, findSession } from '../../../usecases/access/authenticate-session.ts';
+import { findSession, requireSession } from '../../../usecases/access/authenticate-session.ts';
 import { sessionOfKey, sessionOfLink } from '../../../usecases/access/open-session.ts';
 import type { Api } from '../api.ts';
 import { recordDeniedCalls } from '../authentication.ts';
@@ -89,13 +89,13 @@ function addCredentialRoutes(api: Api, deps: Deps, own: ConsoleDeps): void {
     if (!own.allowsApiKeys) throw new Failure('console_not_available', 'INLET_CONSOLE_API_KEY_SIGN_IN is not set.');
     const { api_key: key, user_token: userToken } = request.body;
     const caller = await guard(request, reply, keyIn(key), () => authenticateCaller(deps, `Bearer ${key}`));
-    const customer =
+    const holder =
       userToken === undefined
         ? null
         : await deps.asCaller({ partnerId: caller.partner.id, customerId: null }, () =>
             requireCustomer(deps, caller.partner, userToken),
           );
-    return exchange(request, reply, own, sessionOfKey(caller, customer));
+    return exchange(request, reply, own, sessionOfKey(caller, holder));
   });
 }
 
@@ -106,7 +106,7 @@ async function exchange(
   session: NewSession,
 ): Promise<SessionRecord> {
   const token = await startSession(request, reply, own, session);
-  return sessionRecord(await authenticateSession(own, token), own.tokens.csrfTokenOf(token), signInOf(own));
+  return sessionRecord(await requireSession(own, token), own.tokens.csrfTokenOf(token), signInOf(own));
 }
 
 function signInOf({ allowsApiKeys, signIn: { issuer } }: ConsoleDeps): SessionRecord['sign_in'] {

@@ -3,7 +3,7 @@ import { Failure } from '../../../domain/failure.ts';
 import type { ConsoleLinks, TokenIssuer } from '../../../ports/console.ts';
 import { createConsoleLink as create } from '../../../usecases/access/create-console-link.ts';
 import type { CompositionDeps } from '../../../usecases/report/get-composition.ts';
-import { callerOf, scopeOf } from '../authentication.ts';
+import { callerOf, scopeOf, userTokenIdOf } from '../authentication.ts';
 import { invalidRequest } from '../documentation.ts';
 import { defineRoute } from '../operation.ts';
 import { pathId, timestamp } from '../schemas.ts';
@@ -60,7 +60,8 @@ export const createConsoleLink = defineRoute({
     if (keyId === null) throw new Failure('scope_missing', 'Only an API key can create links.');
     const { compositions } = deps.composition;
     const segmentId = request.params.default_warehouse_segment_id;
-    const { token, expiresAt } = await create({ compositions, links, tokens }, scopeOf(request), keyId, segmentId);
+    const owner = { scope: scopeOf(request), apiKeyId: keyId, userTokenId: userTokenIdOf(request) };
+    const { token, expiresAt } = await create({ compositions, links, tokens }, owner, segmentId);
     reply.code(201);
     // The browser sends no fragment to the server, so the token is in no access log.
     return { url: `${url}/console/open#${token.reveal()}`, expires_at: expiresAt.toISOString() };

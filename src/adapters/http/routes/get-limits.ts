@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { type BudgetKind, budgetDays, nextRenewal, sumDraws } from '../../../domain/composition/budget.ts';
 import { type Limits, type RequestLimits, maxKeysPerDelete } from '../../../domain/limits.ts';
-import { type Quotas, type Usage, quotaNames } from '../../../domain/quota.ts';
+import { type PartnerUsage, type Quotas, type Usage, quotaNames } from '../../../domain/quota.ts';
 import type { PartnerStore } from '../../../ports/partner-store.ts';
 import type { UsageStore } from '../../../ports/usage-store.ts';
 import type { BudgetDeps } from '../../../usecases/report/report-budget.ts';
-import { partnerOf, scopeOf } from '../authentication.ts';
+import { callerOf, partnerOf, scopeOf } from '../authentication.ts';
 import { defineRoute } from '../operation.ts';
 import { timestamp } from '../schemas.ts';
 
@@ -32,9 +32,11 @@ const measuredQuota = (description: string) =>
 
 export const limitsSchema = z
   .object({
-    requests_per_minute_per_key: limit('Maximum number of requests per minute with this API key.'),
+    requests_per_minute_per_key: limit(
+      'Maximum number of requests per minute with this API key, or in all sessions of a user of the console.',
+    ),
     requests_per_minute_per_partner: limit(
-      "Maximum number of requests per minute across all of the partner's API keys.",
+      "Maximum number of requests per minute across all of the partner's API keys, and separately across all of its sessions in the console.",
     ),
     open_jobs: limit('Maximum number of unfinished jobs per partner. Up to 20 deletes are accepted beyond this limit.'),
     files_per_prefix: limit('Maximum number of files in one job.'),
@@ -66,7 +68,11 @@ export const limitsSchema = z
         foreign_keys: countedQuota('Your foreign keys.'),
         idempotency_keys: measuredQuota('Requests with an `Idempotency-Key` in the last 24 hours.'),
       })
-      .meta({ description: 'What you can store. Above a quota, the response is 422 `quota_exceeded`.' }),
+      .optional()
+      .meta({
+        description:
+          'What you can store. Above a quota, the response is 422 `quota_exceeded`. Absent in the console for customers and for links to a report, because the usage is that of the whole partner.',
+      }),
   })
   .meta({ id: 'Limits' });
 
@@ -130,7 +136,8 @@ export const getLimits = defineRoute({
     ({ limits, quotas, requestLimits, partners, usage, budget: spending, reportLimits }: Deps) =>
     async (request) => {
       const partnerId = partnerOf(request).id;
-      const used = await usage.read(partnerId);
+      const { session } = callerOf(request);
+      const used = !session || session.role === 'partner' ? await usage.read(partnerId) : null;
       const spentOn = async (kind: BudgetKind) => {
         const { ofCustomer } = await spending.findSpent(scopeOf(request), kind);
         return {
@@ -152,14 +159,18 @@ export const getLimits = defineRoute({
         body_bytes: requestLimits.maxBodyBytes,
         header_bytes: requestLimits.maxHeaderBytes,
         reports: { composition: await spentOn('composition'), overlap: await spentOn('overlap') },
-        quotas: {
-          [quotaNames.storedRows]: measurement(quotas.storedRows, used.storedRows),
-          [quotaNames.storedBytes]: measurement(quotas.storedBytes, used.storedBytes),
-          [quotaNames.audiences]: count(quotas.audiences, used.audiences),
-          [quotaNames.attributes]: count(quotas.attributes, used.attributes),
-          [quotaNames.foreignKeys]: count(quotas.foreignKeys, used.foreignKeys),
-          [quotaNames.idempotencyKeys]: measurement(quotas.idempotencyKeys, used.idempotencyKeys),
-        },
+        ...(used && { quotas: usageOf(quotas, used) }),
       };
     },
 });
+
+function usageOf(quotas: Quotas, used: PartnerUsage): NonNullable<z.output<typeof limitsSchema>['quotas']> {
+  return {
+    [quotaNames.storedRows]: measurement(quotas.storedRows, used.storedRows),
+    [quotaNames.storedBytes]: measurement(quotas.storedBytes, used.storedBytes),
+    [quotaNames.audiences]: count(quotas.audiences, used.audiences),
+    [quotaNames.attributes]: count(quotas.attributes, used.attributes),
+    [quotaNames.foreignKeys]: count(quotas.foreignKeys, used.foreignKeys),
+    [quotaNames.idempotencyKeys]: measurement(quotas.idempotencyKeys, used.idempotencyKeys),
+  };
+}

@@ -134,7 +134,7 @@ export const apiTables: Readonly<Record<string, string>> = {
 export const closedToApi: Readonly<Record<string, string>> = {
   backup: 'written by `inlet backup` and read by the operator API',
   api_key: 'keys are found by hash, through key_with_hash()',
-  console_session: 'sessions are found by hash, through console_session_with_hash()',
+  console_session: 'sessions are found by hash, through find_console_session()',
   schema_migration: 'read and written by `inlet migrate` and `inlet doctor`',
   event_counter: 'written by workers',
   index_change: 'written by triggers and read by workers',
@@ -165,12 +165,16 @@ export const apiFunctions = [
   'recorded_shards()',
   'audiences_of(bigint)',
   'last_load_id()',
-  'console_session_with_hash(bytea)',
-  'open_console_session(bytea, text, text, text, bigint, bigint, bigint, bigint, bigint, double precision, double precision, integer)',
+  'find_console_session(bytea)',
+  'open_console_session(bytea, text, text, text, bigint, bigint, bigint, bigint, bigint, bigint, double precision, double precision, integer)',
   'extend_console_session(bytea, double precision)',
   'end_console_session(bytea)',
-  'use_console_link(bytea)',
+  'redeem_console_link(bytea)',
   'console_subject(text, text)',
+  // Called by the previous release.
+  'console_session_with_hash(bytea)',
+  'open_console_session(bytea, text, text, text, bigint, bigint, bigint, bigint, bigint, double precision, double precision, integer)',
+  'use_console_link(bytea)',
 ] as const;
 
 const apiSequences = ['warehouse_segment_id'] as const;

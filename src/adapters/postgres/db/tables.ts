@@ -277,6 +277,7 @@ type ConsoleSessionTable = {
   partner_id: PartnerId | null;
   customer_id: number | null;
   api_key_id: number | null;
+  user_token_id: number | null;
   segment_id: number | null;
   audience_id: number | null;
   created_at: Timestamp;
@@ -290,6 +291,7 @@ type ConsoleLinkTable = {
   partner_id: PartnerId;
   customer_id: number | null;
   api_key_id: number;
+  user_token_id: number | null;
   segment_id: number;
   audience_id: number;
   created_at: Timestamp;
