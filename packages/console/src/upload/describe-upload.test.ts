@@ -9,7 +9,7 @@ describe('findingsOf', () => {
   it('adds up what the check found', () => {
     const unreadable = { ...fine, checked: null };
     const unchecked = { ...fine, checked: undefined };
-    expect(findingsOf([fine, fine, failing, unreadable, unchecked])).toEqual({
+    expect(findingsOf([fine, fine, failing, unreadable, unchecked], [])).toEqual({
       failing: 2,
       rejectedRows: 6,
       validRows: 30,
@@ -19,8 +19,14 @@ describe('findingsOf', () => {
     });
   });
 
+  it('includes the files that were uploaded earlier', () => {
+    expect(findingsOf([fine], [{ is_gzip: false }]).isMixed).toBe(true);
+    expect(findingsOf([fine], [{ is_gzip: true }]).isMixed).toBe(false);
+    expect(findingsOf([], [{ is_gzip: true }]).isGzip).toBe(true);
+  });
+
   it('notes that gzip and plain files are mixed', () => {
-    expect(findingsOf([fine, { ...fine, isGzip: false }]).isMixed).toBe(true);
+    expect(findingsOf([fine, { ...fine, isGzip: false }], []).isMixed).toBe(true);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Problem } from '@inlet/sdk/browser';
 import type { Entry } from './entry.ts';
+import type { Remembered } from './resume.ts';
 
 /** Why an upload failed, and what to do. */
 export function describeFailure(failure: { readonly problem: Problem } | { readonly storageStatus: number }): string {
@@ -24,15 +25,16 @@ export type Findings = {
   readonly isGzip: boolean;
 };
 
-export function findingsOf(entries: readonly Checked[]): Findings {
+export function findingsOf(entries: readonly Checked[], earlier: readonly Pick<Remembered, 'is_gzip'>[]): Findings {
+  const kinds = [...entries.map(({ isGzip }) => isGzip), ...earlier.map(({ is_gzip }) => is_gzip)];
   const checked = entries.flatMap((entry) => entry.checked ?? []);
   return {
     failing: entries.filter(wouldFail).length,
     rejectedRows: checked.reduce((sum, { rows }) => sum + rows.bad, 0),
     validRows: checked.reduce((sum, { rows }) => sum + rows.good, 0),
     unchecked: entries.filter((entry) => entry.checked === undefined).length,
-    isMixed: new Set(entries.map(({ isGzip }) => isGzip)).size > 1,
-    isGzip: entries[0]?.isGzip ?? false,
+    isMixed: new Set(kinds).size > 1,
+    isGzip: kinds[0] ?? false,
   };
 }
 

@@ -5,16 +5,24 @@ import { formatBytes, formatCount } from '../format.ts';
 import type { CheckedFile } from './check-file.ts';
 import { wouldFail } from './describe-upload.ts';
 import type { Entry } from './entry.ts';
+import type { Remembered } from './resume.ts';
 import type { UploadJob } from './upload-job.ts';
 
 /** Rows on the page. The rest is counted. */
 const shownFiles = 100;
 
-type Props = { readonly job: UploadJob; readonly entries: readonly Entry[]; readonly isLocked: boolean };
+type Props = {
+  readonly job: UploadJob;
+  readonly entries: readonly Entry[];
+  readonly earlier: readonly Remembered[];
+  readonly isLocked: boolean;
+};
 
-/** The chosen files with the state of each. Files that need attention come first. */
-export function FileList({ job, entries, isLocked }: Props) {
+/** Everything that will be loaded: the chosen files, and those of an interrupted upload. Files that need attention come first. */
+export function FileList({ job, entries, earlier, isLocked }: Props) {
   const total = entries.reduce((sum, { file }) => sum + file.size, 0);
+  const files = entries.length + earlier.length;
+  const totalWithEarlier = earlier.reduce((sum, { size }) => sum + size, total);
   const shown = entries.toSorted((one, other) => rankOf(one) - rankOf(other)).slice(0, shownFiles);
   const done = entries.reduce((sum, { step, bytes, file }) => sum + (step === 'ready' ? file.size : bytes), 0);
   const isBusy = job.isChecking || job.isUploading;
@@ -22,7 +30,7 @@ export function FileList({ job, entries, isLocked }: Props) {
     <section class="card stack" aria-labelledby="chosen-files">
       <div class="row">
         <h2 id="chosen-files">
-          {formatCount(entries.length)} {entries.length === 1 ? 'file' : 'files'}, {formatBytes(total)}
+          {formatCount(files)} {files === 1 ? 'file' : 'files'}, {formatBytes(totalWithEarlier)}
         </h2>
         <output class="push small muted">
           {job.isChecking ? 'Checking in your browser' : job.isUploading ? 'Uploading' : ''}
@@ -34,14 +42,54 @@ export function FileList({ job, entries, isLocked }: Props) {
       <ul class="chosen">
         {shown.map((entry) => (
           <li key={entry.file.name}>
-            <ChosenFile entry={entry} onRemove={isLocked ? null : () => job.remove([entry.file.name])} />
+            <ChosenFile entry={entry} onRemove={isLocked ? null : () => void job.remove([entry.file.name])} />
           </li>
         ))}
       </ul>
       {entries.length > shownFiles && (
         <p class="small muted">and {formatCount(entries.length - shownFiles)} more files</p>
       )}
+      {earlier.length > 0 && <EarlierFiles job={job} earlier={earlier} isLocked={isLocked} />}
+      <p class="small muted">
+        Exactly {files === 1 ? 'this file is' : 'these files are'} loaded, from the folder <code>{job.folder}</code>
+      </p>
     </section>
+  );
+}
+
+type EarlierProps = Pick<Props, 'job' | 'earlier' | 'isLocked'>;
+
+/** Files that an interrupted upload has stored. They are in the same folder, so they are loaded too. */
+function EarlierFiles({ job, earlier, isLocked }: EarlierProps) {
+  return (
+    <div class="stack">
+      <div class="row">
+        <h3>Uploaded before the interruption</h3>
+        {!isLocked && (
+          <button type="button" class="push" onClick={() => job.startOver()}>
+            Leave {earlier.length === 1 ? 'it' : 'them'} out
+          </button>
+        )}
+      </div>
+      <ul class="chosen">
+        {earlier.slice(0, shownFiles).map(({ upload_id, name, size, is_gzip }) => (
+          <li key={upload_id}>
+            <div class="row">
+              <strong class="name">
+                <GivenText text={name} />
+              </strong>
+              <span class="small muted">
+                {formatBytes(size)} · {is_gzip ? 'gzip' : 'plain'}
+              </span>
+              <span class="small push step uploaded">Uploaded</span>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {earlier.length > shownFiles && (
+        <p class="small muted">and {formatCount(earlier.length - shownFiles)} more files</p>
+      )}
+    </div>
   );
 }
 

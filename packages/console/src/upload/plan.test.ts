@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterPart, defaultFolder, faultOfFolder, missingParts, partAttempts, partDelay, pathToLoad } from './plan.ts';
+import { afterPart, isUploadFolder, missingParts, newFolder, partAttempts, partDelay, pathToLoad } from './plan.ts';
 
 describe('missingParts', () => {
   it('cuts a file into parts, of which the last can be shorter', () => {
@@ -40,15 +40,17 @@ describe('afterPart', () => {
   ] as const)('status %i: %s', (status, next) => expect(afterPart(status)).toBe(next));
 });
 
-describe('faultOfFolder', () => {
-  it.each(['', 'a/', 'uploads/2026-11-18/', 'é/b c/'])('accepts %j', (folder) =>
-    expect(faultOfFolder(folder, 1)).toBe(null),
+describe('newFolder', () => {
+  it('makes a folder that no other upload uses', () => {
+    const folder = newFolder(new Date('2026-11-18T09:05:07.123Z'), '0123456789ab');
+    expect(folder).toBe('uploads/2026-11-18-090507-0123456789ab/');
+    expect(isUploadFolder(folder)).toBe(true);
+  });
+
+  it.each(['', 'uploads/', 'uploads/2026-11-18-090507/', 'daily/', 'uploads/2026-11-18-090507-0123456789ab/x/'])(
+    'did not make %j',
+    (folder) => expect(isUploadFolder(folder)).toBe(false),
   );
-  it.each(['/', '/a/', 'a', 'a//', '../', 'a/./'])('rejects %j', (folder) =>
-    expect(faultOfFolder(folder, 1)).not.toBe(null),
-  );
-  it('requires a folder for several files', () => expect(faultOfFolder('', 2)).not.toBe(null));
-  it('accepts the default', () => expect(faultOfFolder(defaultFolder(new Date()), 2)).toBe(null));
 });
 
 describe('pathToLoad', () => {

@@ -34,25 +34,17 @@ export function afterPart(status: number): 'done' | 'retry' | 'sign again' | 'gi
   return status === 0 || status === 408 || status === 429 || status >= 500 ? 'retry' : 'give up';
 }
 
-/** A folder of its own for each upload, so that an import takes exactly these files. */
-export function defaultFolder(now: Date): string {
-  return `uploads/${now.toISOString().slice(0, 19).replace('T', '-').replaceAll(':', '')}/`;
+/**
+ * A new folder for each upload. An import loads everything in a folder, so nothing else may ever be stored there: `id` makes
+ * it different from every other folder.
+ */
+export function newFolder(now: Date, id: string): string {
+  return `uploads/${now.toISOString().slice(0, 19).replace('T', '-').replaceAll(':', '')}-${id}/`;
 }
 
-/** Why files cannot be uploaded to this folder, or null. The API applies the same rules. */
-export function faultOfFolder(folder: string, files: number): string | null {
-  if (folder === '') return files > 1 ? 'Several files need a folder.' : null;
-  if (folder.startsWith('/')) return 'The folder must not start with “/”.';
-  if (!folder.endsWith('/')) return 'The folder must end with “/”.';
-  if (
-    folder
-      .slice(0, -1)
-      .split('/')
-      .some((segment) => segment === '' || segment === '.' || segment === '..')
-  ) {
-    return 'The folder must not contain empty, “.”, or “..” segments.';
-  }
-  return null;
+/** Whether a folder was made by `newFolder`. Other folders may contain other files. */
+export function isUploadFolder(folder: string): boolean {
+  return /^uploads\/\d{4}-\d\d-\d\d-\d{6}-[0-9a-f]{12}\/$/.test(folder);
 }
 
 /** What to load: the only file, or the folder of all files. */

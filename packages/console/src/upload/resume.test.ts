@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findRemembered, folderOf, parseRemembered } from './resume.ts';
+import { findRemembered, folderOf, othersIn, parseRemembered } from './resume.ts';
 
 const entry = {
   upload_id: 'u1',
@@ -8,6 +8,7 @@ const entry = {
   name: '1.csv',
   size: 5,
   last_modified: 7,
+  is_gzip: false,
   is_complete: false,
 };
 
@@ -34,5 +35,36 @@ describe('folderOf', () => {
   it.each([
     ['uploads/a/1.csv', 'uploads/a/'],
     ['1.csv', ''],
-  ])('of %s is %j', (path, folder) => expect(folderOf(path)).toBe(folder));
+  ])('of %s is %j', (path, folder) => expect(folderOf({ requested_path: path })).toBe(folder));
+});
+
+describe('othersIn', () => {
+  const other = (name: string, isComplete: boolean, folder = 'uploads/a/') => ({
+    ...entry,
+    upload_id: `${folder}${name}${isComplete}`,
+    name,
+    requested_path: folder + name,
+    is_complete: isComplete,
+  });
+  const namesOf = (remembered: ReturnType<typeof other>[], ...chosen: string[]) => {
+    const { complete, incomplete } = othersIn(remembered, 'uploads/a/', new Set(chosen));
+    return [complete.map(({ name }) => name), incomplete.map(({ name }) => name)];
+  };
+
+  it('lists the files in the folder that are not chosen', () => {
+    const remembered = [other('1.csv', true), other('2.csv', true), other('3.csv', false), other('4.csv', false)];
+    expect(namesOf(remembered, '1.csv', '4.csv')).toEqual([['2.csv'], ['3.csv']]);
+    expect(namesOf(remembered)).toEqual([
+      ['1.csv', '2.csv'],
+      ['3.csv', '4.csv'],
+    ]);
+  });
+
+  it('omits files in other folders', () => {
+    expect(namesOf([other('1.csv', true, 'uploads/b/'), other('2.csv', false, '')])).toEqual([[], []]);
+  });
+
+  it('lists a file that was uploaded again once', () => {
+    expect(namesOf([other('1.csv', true), other('1.csv', false)])).toEqual([['1.csv'], []]);
+  });
 });

@@ -1,5 +1,6 @@
 // What the browser remembers of unfinished uploads, so that they resume after a reload. A file is recognized by its
-// name, size, and time of change, because a page cannot keep the file itself.
+// name, size, and time of change, because a page cannot keep the file itself. Files that were uploaded together are in one
+// folder, and an import loads the whole folder.
 
 export type Remembered = {
   readonly upload_id: string;
@@ -9,6 +10,7 @@ export type Remembered = {
   readonly name: string;
   readonly size: number;
   readonly last_modified: number;
+  readonly is_gzip: boolean;
   /** Whether the storage has the whole file. It is remembered until the files are imported. */
   readonly is_complete: boolean;
 };
@@ -40,13 +42,30 @@ function isRemembered(entry: unknown): entry is Remembered {
   return (
     ['upload_id', 'requested_path', 'file_path', 'name'].every((field) => typeof fields.get(field) === 'string') &&
     ['size', 'last_modified'].every((field) => typeof fields.get(field) === 'number') &&
-    typeof fields.get('is_complete') === 'boolean'
+    ['is_gzip', 'is_complete'].every((field) => typeof fields.get(field) === 'boolean')
   );
 }
 
-/** The folder of an unfinished upload, so that the files that are chosen again go to the same place. */
-export function folderOf(filePath: string): string {
-  return filePath.slice(0, filePath.lastIndexOf('/') + 1);
+export function folderOf({ requested_path: path }: Pick<Remembered, 'requested_path'>): string {
+  return path.slice(0, path.lastIndexOf('/') + 1);
+}
+
+/**
+ * Uploads into the folder, except for those of the chosen files. Those that are complete will be imported with the chosen
+ * files, so the page must show them.
+ */
+export function othersIn(
+  remembered: readonly Remembered[],
+  folder: string,
+  chosenNames: ReadonlySet<string>,
+): { readonly complete: readonly Remembered[]; readonly incomplete: readonly Remembered[] } {
+  const others = remembered.filter((entry) => folderOf(entry) === folder && !chosenNames.has(entry.name));
+  const complete = others.filter(({ is_complete }) => is_complete);
+  const completeNames = new Set(complete.map(({ name }) => name));
+  return {
+    complete: [...new Map(complete.map((entry) => [entry.name, entry])).values()],
+    incomplete: others.filter(({ is_complete, name }) => !is_complete && !completeNames.has(name)),
+  };
 }
 
 /** Uploads of one account in this browser, in local storage. */

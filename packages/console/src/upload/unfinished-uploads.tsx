@@ -1,9 +1,7 @@
-import { api } from '../api.ts';
 import { useState } from 'preact/hooks';
 import { GivenText } from '../components/given-text.tsx';
 import { Notice } from '../components/state.tsx';
 import { formatBytes, formatCount } from '../format.ts';
-import { isOf } from './resume.ts';
 import type { UploadJob } from './upload-job.ts';
 
 const named = 5;
@@ -13,20 +11,18 @@ export function UnfinishedUploads({ job }: { readonly job: UploadJob }) {
   const [isDiscarding, setDiscarding] = useState(false);
   // The job is the same object at every render, so its version says when it has changed.
   void job.version.value;
-  const files = [...job.entries.values()].map(({ file }) => file);
-  const waiting = job.memory.all().filter((entry) => !files.some((file) => isOf(entry, file)));
+  const waiting = job.interrupted;
   if (waiting.length === 0 || job.isUploading) return null;
   async function discard(): Promise<void> {
     setDiscarding(true);
-    for (const { upload_id, is_complete } of waiting) if (!is_complete) await api.abortUpload(upload_id);
-    job.memory.forget(waiting.map(({ upload_id }) => upload_id));
+    await job.discard();
     setDiscarding(false);
   }
   return (
     <Notice kind="warn">
       <p>
         <strong>An upload was interrupted.</strong> Choose the same {waiting.length === 1 ? 'file' : 'files'} again to
-        resume where it stopped:
+        resume where it stopped. Files that you do not choose are not loaded, unless they are in the list below.
       </p>
       <ul>
         {waiting.slice(0, named).map(({ upload_id, name, size }) => (

@@ -6,6 +6,7 @@ import type { Slots } from './slots.ts';
 
 type Task = {
   readonly file: File;
+  readonly isGzip: boolean;
   readonly filePath: string;
   /** An earlier upload of this file that was interrupted. */
   readonly resumed: Remembered | undefined;
@@ -40,6 +41,7 @@ export async function uploadFile(task: Task): Promise<UploadResult> {
     name: file.name,
     size: file.size,
     last_modified: file.lastModified,
+    is_gzip: task.isGzip,
     is_complete: false,
   };
   memory.keep(entry);
@@ -61,6 +63,14 @@ export async function uploadFile(task: Task): Promise<UploadResult> {
   if (!completed.ok) return { problem: completed.problem };
   memory.keep({ ...entry, is_complete: true });
   return { uploadId: opened.id, filePath: opened.filePath };
+}
+
+/** Gives up an upload. Returns whether its file may be stored nevertheless, because it was completed before. */
+export async function discardUpload({ upload_id: id }: Remembered): Promise<boolean> {
+  const aborted = await api.abortUpload(id);
+  // Completing succeeds only if the file exists and comes from this upload.
+  const completed = await api.completeUpload(id);
+  return completed.ok || !aborted.ok || completed.problem.from === 'sdk' || completed.problem.status !== 404;
 }
 
 function rankOf(result: PartFailure): number {

@@ -1,32 +1,63 @@
 import { signal } from '@preact/signals';
+import { api } from '../api.ts';
+import { startTask } from '../idle.ts';
 import { startsLikeGzip } from '@inlet/row-rule/file-rule';
 import type { CheckRules } from './check-file.ts';
 import { describeFailure } from './describe-upload.ts';
 import type { Entry } from './entry.ts';
-import { type UploadMemory, findRemembered } from './resume.ts';
+import { FolderLock, lockedFolders } from './folder-lock.ts';
+import { isUploadFolder, newFolder } from './plan.ts';
+import { type Remembered, type UploadMemory, findRemembered, folderOf, isOf, othersIn } from './resume.ts';
 import { Checker } from './run-check.ts';
 import { Slots } from './slots.ts';
-import { uploadFile } from './upload-file.ts';
+import { discardUpload, uploadFile } from './upload-file.ts';
 
 const partsAtOnce = 3;
 const filesAtOnce = 3;
 /** How often the page is drawn while bytes are checked or sent. */
 const drawMs = 100;
 
-/** The files of one form: chosen, checked, and uploaded. */
+/** Keeps the session from ending while the user waits for an upload. */
+const keepAliveMs = 5 * 60_000;
+
+/**
+ * The files of one form: chosen, checked, and uploaded. They are stored in one folder, and everything in it is imported.
+ * Therefore, the folder contains nothing but `entries` and `earlier`, which the page shows.
+ */
 export class UploadJob {
   /** Changes when the page must be drawn again. Entries are changed in place, because there can be 10,000. */
   readonly version = signal(0);
   readonly entries = new Map<string, Entry>();
   readonly memory: UploadMemory;
+  readonly #lock = new FolderLock();
   readonly #checker = new Checker();
   readonly #slots = new Slots(partsAtOnce);
   #checking: AbortController | null = null;
   #uploading: AbortController | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #folder = newUploadFolder();
+  #lockedFolders: ReadonlySet<string> = new Set();
 
   constructor(memory: UploadMemory) {
     this.memory = memory;
+    void this.#readLocks();
+  }
+
+  get folder(): string {
+    return this.#folder;
+  }
+
+  /** Files that an interrupted upload has stored in the folder. They are imported too. */
+  get earlier(): readonly Remembered[] {
+    return this.#others().complete;
+  }
+
+  /** Interrupted uploads that the user can resume by choosing their files again. */
+  get interrupted(): readonly Remembered[] {
+    const own = new Set(this.#others().incomplete.map(({ upload_id }) => upload_id));
+    return this.memory
+      .all()
+      .filter((entry) => own.has(entry.upload_id) || (folderOf(entry) !== this.#folder && this.#isResumable(entry)));
   }
 
   get isChecking(): boolean {
@@ -39,10 +70,12 @@ export class UploadJob {
 
   /** Adds files. A file replaces an earlier one of the same name, because both would have the same path. */
   async add(files: readonly File[]): Promise<void> {
-    const remembered = this.memory.all();
+    await this.#readLocks();
+    const remembered = this.memory.all().filter((entry) => this.#isResumable(entry));
+    await this.#resumeFolder(files.flatMap((file) => findRemembered(remembered, file) ?? []));
     for (const file of files) {
       const isGzip = startsLikeGzip(new Uint8Array(await readStart(file)));
-      const resumed = findRemembered(remembered, file);
+      const resumed = remembered.find((entry) => folderOf(entry) === this.#folder && isOf(entry, file));
       this.entries.set(file.name, {
         file,
         isGzip,
@@ -57,9 +90,31 @@ export class UploadJob {
     this.#draw();
   }
 
-  remove(names: readonly string[]): void {
+  /** Removes files. If one of them may be stored already, the others are uploaded to a new folder. */
+  async remove(names: readonly string[]): Promise<void> {
     for (const name of names) this.entries.delete(name);
     this.#draw();
+    const started = this.memory
+      .all()
+      .filter(({ requested_path: path }) => names.some((n) => path === this.#folder + n));
+    await this.#giveUp(started);
+  }
+
+  /** Imports only the chosen files, which are uploaded to a new folder, and not those of an interrupted upload. */
+  startOver(): void {
+    this.memory.forget(this.#uploadsIn(this.#folder).map(({ upload_id }) => upload_id));
+    this.#lock.release();
+    this.#folder = newUploadFolder();
+    for (const [name, entry] of this.entries) {
+      const step = entry.step === 'uploaded' || entry.step === 'failed' ? 'ready' : entry.step;
+      this.entries.set(name, { ...entry, resumed: undefined, step, bytes: 0, failure: null, uploaded: null });
+    }
+    this.#draw();
+  }
+
+  /** Gives up the interrupted uploads. */
+  async discard(): Promise<void> {
+    await this.#giveUp(this.interrupted);
   }
 
   /** Checks the files that are waiting. With `isAgain`, checks all files, because the rules have changed. */
@@ -97,20 +152,44 @@ export class UploadJob {
     this.#draw();
   }
 
-  /** Uploads everything that is not uploaded yet. Returns the paths if all files are uploaded, and otherwise null. */
-  async upload(folder: string): Promise<readonly string[] | null> {
+  /**
+   * Uploads everything that is not uploaded yet. Returns the paths of all files in the folder, or null if a file is missing,
+   * or if there is a file that the page has not shown yet.
+   */
+  async upload(): Promise<readonly string[] | null> {
     const own = new AbortController();
     this.#uploading = own;
+    this.#draw();
+    const endTask = startTask();
+    const keepAlive = setInterval(() => void api.getLimits(), keepAliveMs);
+    const shown = this.earlier.length;
+    try {
+      // Another tab may have resumed the same upload in the meantime.
+      if (!(await this.#lock.hold(this.#folder))) this.startOver();
+      await this.#lock.hold(this.#folder);
+      await this.#uploadEntries(own.signal);
+      const isComplete = [...this.entries.values()].every(({ step }) => step === 'uploaded');
+      // An upload whose file was not chosen again may have been completed without this page learning of it.
+      if (isComplete) await this.#settle(this.#others().incomplete);
+      if (!isComplete || this.earlier.length !== shown) return null;
+    } finally {
+      endTask();
+      clearInterval(keepAlive);
+      this.#uploading = null;
+      this.#draw();
+    }
+    const uploaded = [...this.entries.values()].flatMap((entry) => entry.uploaded?.filePath ?? []);
+    if (uploaded.length !== this.entries.size) return null;
+    return [...uploaded, ...this.earlier.map(({ file_path }) => file_path)];
+  }
+
+  async #uploadEntries(signalOfJob: AbortSignal): Promise<void> {
     const slots = new Slots(filesAtOnce);
     await Promise.all(
       [...this.entries.values()]
         .filter(({ step }) => step !== 'uploaded')
-        .map((entry) => slots.run(() => this.#uploadEntry(entry, folder + entry.file.name, own.signal))),
+        .map((entry) => slots.run(() => this.#uploadEntry(entry, this.#folder + entry.file.name, signalOfJob))),
     );
-    this.#uploading = null;
-    this.#draw();
-    const paths = [...this.entries.values()].flatMap(({ uploaded }) => uploaded?.filePath ?? []);
-    return paths.length === this.entries.size ? paths : null;
   }
 
   pause(): void {
@@ -119,14 +198,59 @@ export class UploadJob {
 
   /** Forgets the uploads after their files were imported. */
   finish(): void {
-    this.memory.forget([...this.entries.values()].flatMap(({ uploaded }) => uploaded?.uploadId ?? []));
+    this.memory.forget(this.#uploadsIn(this.#folder).map(({ upload_id }) => upload_id));
   }
 
   close(): void {
     this.#checking?.abort();
     this.#uploading?.abort();
     this.#checker.close();
+    this.#lock.release();
     clearTimeout(this.#timer);
+  }
+
+  #uploadsIn(folder: string): readonly Remembered[] {
+    return this.memory.all().filter((entry) => folderOf(entry) === folder);
+  }
+
+  #others(): ReturnType<typeof othersIn> {
+    return othersIn(this.memory.all(), this.#folder, new Set(this.entries.keys()));
+  }
+
+  #isResumable(entry: Remembered): boolean {
+    const folder = folderOf(entry);
+    return isUploadFolder(folder) && (folder === this.#folder || !this.#lockedFolders.has(folder));
+  }
+
+  async #readLocks(): Promise<void> {
+    this.#lockedFolders = await lockedFolders();
+    this.#draw();
+  }
+
+  /** Continues in the folder of an interrupted upload, unless this upload has already stored something in its own. */
+  async #resumeFolder(found: readonly Remembered[]): Promise<void> {
+    const [first] = found;
+    if (!first || this.#uploadsIn(this.#folder).length > 0) return;
+    if (await this.#lock.hold(folderOf(first))) this.#folder = folderOf(first);
+  }
+
+  /** Gives up uploads in this folder or others. */
+  async #giveUp(uploads: readonly Remembered[]): Promise<void> {
+    const stored = await this.#settle(uploads);
+    this.memory.forget(uploads.map(({ upload_id }) => upload_id));
+    if (stored.some((entry) => folderOf(entry) === this.#folder)) this.startOver();
+    this.#draw();
+  }
+
+  /** Aborts uploads. Returns those whose file may be stored nevertheless, and remembers them as complete. */
+  async #settle(uploads: readonly Remembered[]): Promise<readonly Remembered[]> {
+    const stored: Remembered[] = [];
+    for (const entry of uploads) {
+      if (entry.is_complete || (await discardUpload(entry))) stored.push(entry);
+      else this.memory.forget([entry.upload_id]);
+    }
+    for (const entry of stored) this.memory.keep({ ...entry, is_complete: true });
+    return stored;
   }
 
   async #uploadEntry(entry: Entry, filePath: string, signalOfJob: AbortSignal): Promise<void> {
@@ -134,14 +258,16 @@ export class UploadJob {
     entry.step = 'uploading';
     entry.failure = null;
     this.#note(entry, 0);
-    const remembered = findRemembered(this.memory.all(), entry.file);
-    const resumed = remembered?.requested_path === filePath ? remembered : undefined;
+    const resumed = this.memory
+      .all()
+      .find((remembered) => remembered.requested_path === filePath && isOf(remembered, entry.file));
     if (resumed?.is_complete) {
       this.#end(entry, { uploadId: resumed.upload_id, filePath: resumed.file_path });
       return;
     }
     const result = await uploadFile({
       file: entry.file,
+      isGzip: entry.isGzip,
       filePath,
       resumed,
       memory: this.memory,
@@ -174,6 +300,10 @@ export class UploadJob {
     this.#timer = undefined;
     this.version.value += 1;
   }
+}
+
+function newUploadFolder(): string {
+  return newFolder(new Date(), crypto.randomUUID().slice(-12));
 }
 
 function restartCheck(entry: Entry): void {

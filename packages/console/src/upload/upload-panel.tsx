@@ -10,8 +10,8 @@ import { findingsOf, wouldFail } from './describe-upload.ts';
 import { DropZone } from './drop-zone.tsx';
 import { FileList } from './file-list.tsx';
 import { loadKeys } from './known-keys.ts';
-import { defaultFolder, faultOfFolder, pathToLoad } from './plan.ts';
-import { UploadMemory, folderOf } from './resume.ts';
+import { pathToLoad } from './plan.ts';
+import { UploadMemory } from './resume.ts';
 import { UnfinishedUploads } from './unfinished-uploads.tsx';
 import { UploadJob } from './upload-job.ts';
 import './upload.css';
@@ -50,12 +50,11 @@ function Panel({
   const job = useMemo(() => new UploadJob(new UploadMemory(accountOf(kind))), []);
   useEffect(() => () => job.close(), []);
   void job.version.value;
-  const [folder, setFolder] = useState(() => defaultFolder(new Date()));
   const [isSubmitting, setSubmitting] = useState(false);
   const rules = useRules(kind, keyType, limits);
   const entries = [...job.entries.values()];
-  const findings = findingsOf(entries);
-  const folderFault = faultOfFolder(folder, entries.length);
+  const { earlier } = job;
+  const findings = findingsOf(entries, earlier);
 
   useEffect(() => {
     if (rules && entries.length > 0) void job.check(rules, true);
@@ -70,14 +69,12 @@ function Panel({
 
   async function add(files: readonly File[]): Promise<void> {
     await job.add(files);
-    const resumed = [...job.entries.values()].find((entry) => entry.resumed)?.resumed;
-    if (resumed) setFolder(folderOf(resumed.requested_path));
     if (rules) await job.check(rules, false);
   }
 
   async function submit(): Promise<void> {
     setSubmitting(true);
-    const paths = await job.upload(folder);
+    const paths = await job.upload();
     if (paths && (await onUploaded({ path: pathToLoad(paths), isGzip: findings.isGzip }))) {
       job.finish();
       return;
@@ -89,41 +86,27 @@ function Panel({
     ...findings,
     isImport: kind === 'import',
     files: entries.length,
+    earlierFiles: earlier.length,
     maxFiles: limits.files_per_prefix,
     isChecking: job.isChecking,
-    folderFault,
     incomplete,
   });
   return (
     <div class="stack">
       <UnfinishedUploads job={job} />
       {!isSubmitting && <DropZone hasFiles={entries.length > 0} onFiles={(files) => void add(files)} />}
-      {entries.length > 0 && <FileList job={job} entries={entries} isLocked={isSubmitting} />}
+      {entries.length > 0 && <FileList job={job} entries={entries} earlier={earlier} isLocked={isSubmitting} />}
       {entries.length > 0 && !job.isChecking && (
         <Results
           kind={kind}
           findings={findings}
           isFormOnly={kind === 'import' && rules?.keys === null}
-          onRemoveFailing={() => job.remove(entries.filter(wouldFail).map(({ file }) => file.name))}
+          onRemoveFailing={() => void job.remove(entries.filter(wouldFail).map(({ file }) => file.name))}
         />
       )}
       <fieldset class="fields plain" disabled={isSubmitting}>
         <legend class="visually-hidden">How to load the files</legend>
         {children}
-        <div class="field">
-          <label htmlFor="folder">Folder in your storage</label>
-          <input
-            id="folder"
-            value={folder}
-            maxLength={1000}
-            aria-describedby="folder-hint"
-            onInput={(event) => setFolder(event.currentTarget.value)}
-          />
-          <span class="hint" id="folder-hint">
-            If you choose several files, everything in this folder is loaded.
-          </span>
-          {folderFault !== null && <span class="error">{folderFault}</span>}
-        </div>
       </fieldset>
       <div class="row">
         {job.isUploading ? (
@@ -185,19 +168,20 @@ function useRules(kind: Props['kind'], keyType: 0 | 1, limits: Limits): CheckRul
 type Waiting = ReturnType<typeof findingsOf> & {
   readonly isImport: boolean;
   readonly files: number;
+  readonly earlierFiles: number;
   readonly maxFiles: number;
   readonly isChecking: boolean;
-  readonly folderFault: string | null;
   readonly incomplete: string | null;
 };
 
 function reasonToWait(form: Waiting): string | null {
   if (form.files === 0) return 'Choose files first.';
-  if (form.files > form.maxFiles) return `One job takes at most ${formatCount(form.maxFiles)} files.`;
+  if (form.files + form.earlierFiles > form.maxFiles)
+    return `One job takes at most ${formatCount(form.maxFiles)} files.`;
   if (form.isChecking) return 'The files are being checked. Nothing has been sent.';
   if (form.failing > 0) return 'Remove or fix the files that would fail.';
   if (form.isImport && form.isMixed) return 'Remove either the gzip or the plain files.';
-  return form.incomplete ?? form.folderFault;
+  return form.incomplete;
 }
 
 type ResultsProps = {
