@@ -956,6 +956,24 @@ CREATE TABLE public.sweep (
     next_at timestamp with time zone
 );
 
+CREATE TABLE public.upload (
+    id bigint NOT NULL,
+    partner_id bigint NOT NULL,
+    object_key text NOT NULL,
+    storage_id text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone
+);
+
+ALTER TABLE public.upload ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.upload_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.user_token (
     id bigint NOT NULL,
     partner_id bigint NOT NULL,
@@ -1118,6 +1136,12 @@ ALTER TABLE ONLY public.source_bucket
 ALTER TABLE ONLY public.sweep
     ADD CONSTRAINT sweep_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY public.upload
+    ADD CONSTRAINT upload_partner_id_storage_id_key UNIQUE (partner_id, storage_id);
+
+ALTER TABLE ONLY public.upload
+    ADD CONSTRAINT upload_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.user_token
     ADD CONSTRAINT user_token_pkey PRIMARY KEY (id);
 
@@ -1191,6 +1215,10 @@ CREATE INDEX repair_load_job ON public.repair_load USING btree (job_id);
 CREATE INDEX report_draw_partner ON public.report_draw USING btree (partner_id, drawn_at);
 
 CREATE INDEX report_request_partner ON public.report_request USING btree (partner_id, requested_at);
+
+CREATE INDEX upload_expired ON public.upload USING btree (expires_at);
+
+CREATE INDEX upload_open ON public.upload USING btree (partner_id, expires_at) WHERE (ended_at IS NULL);
 
 CREATE INDEX user_token_of ON public.user_token USING btree (partner_id, id);
 
@@ -1393,6 +1421,9 @@ ALTER TABLE ONLY public.report_request
 ALTER TABLE ONLY public.report_request
     ADD CONSTRAINT report_request_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
 
+ALTER TABLE ONLY public.upload
+    ADD CONSTRAINT upload_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.user_token
     ADD CONSTRAINT user_token_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES public.customer(id);
 
@@ -1519,6 +1550,8 @@ CREATE POLICY of_partner ON public.report_request USING (((partner_id = public.c
 
 CREATE POLICY of_partner ON public.request_window USING ((partner_id = public.current_partner()));
 
+CREATE POLICY of_partner ON public.upload USING ((partner_id = public.current_partner()));
+
 CREATE POLICY of_partner ON public.user_token USING ((partner_id = public.current_partner()));
 
 ALTER TABLE public.overlap ENABLE ROW LEVEL SECURITY;
@@ -1536,6 +1569,8 @@ ALTER TABLE public.report_draw ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.report_request ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.request_window ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.upload ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.user_token ENABLE ROW LEVEL SECURITY;
 
@@ -1718,5 +1753,9 @@ GRANT SELECT,INSERT ON TABLE public.request_window TO inlet_api;
 GRANT UPDATE(number) ON TABLE public.request_window TO inlet_api;
 
 GRANT UPDATE(taken) ON TABLE public.request_window TO inlet_api;
+
+GRANT SELECT,INSERT ON TABLE public.upload TO inlet_api;
+
+GRANT UPDATE(ended_at) ON TABLE public.upload TO inlet_api;
 
 GRANT SELECT ON TABLE public.user_token TO inlet_api;

@@ -250,8 +250,8 @@ export const failureCatalog = {
   },
   too_many_uploads: {
     title: 'Too many open uploads',
-    cause: 'You have reached the limit on uploads that are neither completed nor aborted.',
-    remedy: 'Complete or abort earlier uploads. Abandoned uploads are removed after 7 days.',
+    cause: 'You have reached the limit on uploads that are neither completed, aborted, nor expired.',
+    remedy: 'Complete or abort earlier uploads, or wait until one expires, 24 hours after it was started.',
     fault: 'partner',
     isRetryable: true,
     status: 429,

@@ -2,40 +2,10 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from './failure.ts';
 import { defaultLimits } from './limits.ts';
-import {
-  type UnfinishedUpload,
-  assessUploads,
-  missingParts,
-  partBytesFor,
-  partsOf,
-  placeOfUpload,
-  requireOwnFolder,
-  requireUploadSize,
-} from './upload.ts';
+import { missingParts, partBytesFor, partsOf, placeOfUpload, requireOwnFolder, requireUploadSize } from './upload.ts';
 
 const mebibyte = 1024 * 1024;
 const partner = { prefix: 'acme/' };
-
-describe('the unfinished uploads of a partner', () => {
-  const now = new Date('2026-11-18T12:00:00Z');
-  const startedBefore = (hours: number, isOwn = true): UnfinishedUpload => ({
-    key: `acme/${hours}.csv`,
-    storageId: String(hours),
-    startedAt: new Date(now.getTime() - hours * 3_600_000),
-    isOwn,
-  });
-
-  it('count while they can be continued, and are removed an hour later', () => {
-    const uploads = [0, 23.9, 24, 24.9, 25.1, 100].map((hours) => startedBefore(hours));
-    const { open, expired } = assessUploads(uploads, now);
-    expect(open).toBe(2);
-    expect(expired.map(({ storageId }) => storageId)).toEqual(['25.1', '100']);
-  });
-
-  it('neither count nor are removed if the partner has started them with its own credentials', () => {
-    expect(assessUploads([startedBefore(1, false), startedBefore(100, false)], now)).toEqual({ open: 0, expired: [] });
-  });
-});
 
 describe('the parts of an upload', () => {
   it('cover the file with at most 200 parts, of which only the last is smaller', () => {

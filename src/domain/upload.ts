@@ -27,39 +27,13 @@ export const urlSeconds = 3_600;
 /** Uploads of a partner that can still be continued. */
 export const maxOpenUploads = 100;
 /**
- * The storage removes the parts of an upload that was never completed. Inlet removes them earlier, when the partner starts
- * the next upload. The rule of the storage also applies to uploads with a partner's own credentials.
+ * The storage removes the parts of an upload that was never completed. Workers do so earlier, but the rule of the storage also
+ * applies to uploads with a partner's own credentials, and to those that Inlet could not record.
  */
 export const abandonedUploadDays = 7;
 
-/** An unfinished upload in the storage. */
-export type UnfinishedUpload = {
-  readonly key: string;
-  readonly storageId: string;
-  readonly startedAt: Date;
-  /** Whether Inlet has started it. Partners also upload with their own credentials. */
-  readonly isOwn: boolean;
-};
-
-/** The clocks of the storage and of the api may differ, and an upload that was continued in time may still be running. */
-const graceHours = 1;
-const hourMs = 3_600_000;
-
-export function expiryOf(startedAt: Date): Date {
-  return new Date(startedAt.getTime() + uploadHours * hourMs);
-}
-
-/** Returns the number of uploads that can still be continued, and the expired uploads, which can be removed. */
-export function assessUploads(
-  uploads: readonly UnfinishedUpload[],
-  now: Date,
-): { readonly open: number; readonly expired: readonly UnfinishedUpload[] } {
-  const own = uploads.filter(({ isOwn }) => isOwn);
-  return {
-    open: own.filter(({ startedAt }) => expiryOf(startedAt) > now).length,
-    expired: own.filter(({ startedAt }) => expiryOf(startedAt).getTime() + graceHours * hourMs < now.getTime()),
-  };
-}
+/** The clocks of the storage, of PostgreSQL, and of the api can differ, and a last part may still be on its way. */
+export const uploadGraceHours = 1;
 
 const mebibyte = 1024 * 1024;
 const minPartBytes = 8 * mebibyte;

@@ -14,6 +14,7 @@ import { asCaller } from '../adapters/postgres/db/row-security.ts';
 import { postgresOverlapStore } from '../adapters/postgres/overlap-store.ts';
 import { postgresBudgetStore } from '../adapters/postgres/report-budget.ts';
 import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
+import { postgresUploadLog } from '../adapters/postgres/upload-log.ts';
 import { s3UploadStorage } from '../adapters/s3/upload-storage.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import { randomKeys, requestFingerprint } from '../adapters/vault/keys.ts';
@@ -107,6 +108,7 @@ export function apiDeps(connections: Connections, connected: ConnectedEngine) {
     }),
     streamSeconds: config.INLET_STREAM_SECONDS,
     uploads: instrumentPort('storage', 'uploads', s3UploadStorage(s3, publicBucketOf(config))),
+    uploadLog: instrumentPort('postgres', 'uploadLog', postgresUploadLog(db)),
     uploadTickets: sealedUploadTickets(aesGcmSealer(config.INLET_SEALING_KEYS)),
     ...reports,
     budget: reports.composition.budget,

@@ -12,12 +12,14 @@ import { postgresBudgetStore } from '../adapters/postgres/report-budget.ts';
 import { postgresReportQueue } from '../adapters/postgres/report-queue.ts';
 import { postgresRetentionStore } from '../adapters/postgres/retention-store.ts';
 import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
+import { postgresUploadSweep } from '../adapters/postgres/upload-log.ts';
 import { s3ObjectStore } from '../adapters/s3/object-store.ts';
+import { s3UploadStorage } from '../adapters/s3/upload-storage.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import { type Config, limitsOf, partnerNetworksOf, retentionOf } from './config.ts';
 import { type ConnectedEngine, connectShards } from './connect-engine.ts';
 import { publishingOf } from './report-settings.ts';
-import { bucketGuard } from './shared-bucket.ts';
+import { bucketGuard, publicBucketOf } from './shared-bucket.ts';
 import { partnerRoleKeys, sourceStorage } from './source-storage.ts';
 import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
 
@@ -59,6 +61,8 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
     limits: limitsOf(config),
     retention: retentionOf(config),
     retentionStore: instrumentPort('postgres', 'retentionStore', postgresRetentionStore(db)),
+    uploadSweep: instrumentPort('postgres', 'uploadSweep', postgresUploadSweep(db)),
+    uploads: instrumentPort('storage', 'uploads', s3UploadStorage(s3, publicBucketOf(config))),
     requestWindows: instrumentPort('postgres', 'requestWindows', postgresRequestWindows(db)),
     lanes: instrumentPort(
       'postgres',

@@ -1,14 +1,10 @@
-import type { Part, StoredPart, UnfinishedUpload, Upload } from '../domain/upload.ts';
+import type { PartnerId } from '../domain/ids.ts';
+import type { Part, StoredPart, Upload } from '../domain/upload.ts';
 
-type StartedUpload = Pick<Upload, 'key' | 'storageId'>;
+export type StartedUpload = Pick<Upload, 'key' | 'storageId'>;
 
 /** Uploads in parts to the shared bucket. */
 export interface UploadStorage {
-  /**
-   * Lists the unfinished uploads under the prefix, up to a limit. An upload is Inlet's own if it has the same initiator as the
-   * given one. If the storage does not say who has started the uploads, only the given one is.
-   */
-  listUnfinished(prefix: string, own: StartedUpload): Promise<readonly UnfinishedUpload[]>;
   /** Returns the storage's ID of the upload, and a new mark that the object will have. */
   start(key: string): Promise<Pick<Upload, 'storageId' | 'mark'>>;
   /** Returns URLs that accept exactly these parts and expire after this time, in the order of the parts. */
@@ -21,4 +17,24 @@ export interface UploadStorage {
   abort(upload: StartedUpload): Promise<void>;
   /** Whether the object with this key was stored by the upload with this mark. */
   isStored(upload: Pick<Upload, 'key' | 'mark'>): Promise<boolean>;
+}
+
+/** The uploads that Inlet has started. */
+export interface UploadLog {
+  /**
+   * Returns false if the partner has too many uploads that can still be continued. Concurrent calls can exceed the limit by
+   * the number of calls.
+   */
+  add(partnerId: PartnerId, upload: StartedUpload & Pick<Upload, 'expiresAt'>, atMost: number): Promise<boolean>;
+  /** Notes that an upload was completed or aborted. Noting it again has no effect. */
+  end(partnerId: PartnerId, upload: Pick<Upload, 'storageId'>): Promise<void>;
+}
+
+/** The same uploads, for workers. */
+export interface UploadSweep {
+  /** Lists uploads of all partners that expired more than this time ago and have not ended. */
+  listExpired(graceHours: number, limit: number): Promise<readonly (StartedUpload & { readonly id: number })[]>;
+  markEnded(ids: readonly number[]): Promise<void>;
+  /** Removes up to `limit` records of uploads that have ended, and returns the number removed. */
+  removeEnded(limit: number): Promise<number>;
 }

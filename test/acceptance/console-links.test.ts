@@ -186,6 +186,14 @@ describe('one-time links to the report of an audience', () => {
       }
       expect(statuses.slice(0, 3)).toEqual([401, 401, 401]);
       expect(statuses).toContain(429);
+      // Cookies count too.
+      const sessions = [];
+      for (let n = 0; n < 5; n += 1) {
+        const browser = openBrowser(limited.url);
+        browser.setCookie('inlet_session', String(n).padStart(43, '1'));
+        sessions.push((await browser.request('/console/auth/session')).status);
+      }
+      expect(sessions).toContain(429);
     } finally {
       await stopProcess(limited.child);
     }

@@ -1,14 +1,10 @@
-import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
+import { CreateMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { uploadSchema } from '../../src/adapters/http/records/upload.ts';
 import { ensureUploadRules, findMissingRules } from '../../src/adapters/s3/bucket-settings.ts';
-import { s3UploadStorage } from '../../src/adapters/s3/upload-storage.ts';
-import { aesGcmSealer } from '../../src/adapters/vault/aes-gcm-sealer.ts';
-import { sealedUploadTickets } from '../../src/adapters/vault/upload-tickets.ts';
-import { defaultLimits } from '../../src/domain/limits.ts';
-import { connectSharedStorage, publicBucketOf } from '../../src/entry/shared-bucket.ts';
-import { startUpload } from '../../src/usecases/accept/upload-files.ts';
+import { connectSharedStorage } from '../../src/entry/shared-bucket.ts';
+import { abortExpiredUploads } from '../../src/usecases/admin/sweep-uploads.ts';
 import { createCustomer, createUserToken } from '../../src/usecases/admin/manage-keys.ts';
 import { consoleOrigin } from '../../stack/service-environment.ts';
 import { rows } from '../support/file-rows.ts';
@@ -16,6 +12,7 @@ import { addApiKey } from '../support/add-api-key.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
 import { type Audiences, joinAudiences } from '../support/start-audiences.ts';
+import { withDatabase } from '../support/stores.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
 import { apiClient } from './api-client.ts';
 
@@ -29,16 +26,13 @@ describe('uploads', () => {
   let market: Audiences;
   let deps: Wired;
   let other: TestPartner;
-  let s3: S3Client;
 
   beforeAll(async () => {
     market = await joinAudiences();
     deps = await wireUp(market.stores);
     other = await createPartner(market.stores.environment);
-    s3 = connectSharedStorage(market.stores.config);
   });
   afterAll(async () => {
-    s3.destroy();
     await deps.close();
     await market.stop();
   });
@@ -144,34 +138,54 @@ describe('uploads', () => {
   it('are limited to 100 that can be continued, not counting uploads with storage credentials', async () => {
     const busy = await createPartner(market.stores.environment);
     const client = apiClient(market.service.url, busy.apiKey);
-    const startOf = (path: string) =>
-      client.request('/v1/uploads', { method: 'POST', body: JSON.stringify({ file_path: path, bytes: 1 }) });
-    const direct = { Bucket: busy.bucket, Key: `${busy.prefix}direct.csv` };
-    const { UploadId: directId } = await busy.s3.send(new CreateMultipartUploadCommand(direct));
-    const { config } = market.stores;
-    const storage = s3UploadStorage(s3, publicBucketOf(config));
-    const uploadTickets = sealedUploadTickets(aesGcmSealer(config.INLET_SEALING_KEYS));
-    for (let n = 0; n < 99; n += 1) await storage.start(`${busy.prefix}open/${n}.csv`);
-    expect((await startOf('one-hundred.csv')).status).toBe(201);
+    const send = (path: string, method = 'POST', body?: object) =>
+      client.request(path, { method, ...(body ? { body: JSON.stringify(body) } : {}) });
+    const startOf = (path: string) => send('/v1/uploads', 'POST', { file_path: path, bytes: 1 });
+    const unfinished = async () => {
+      const command = new ListMultipartUploadsCommand({ Bucket: busy.bucket, Prefix: busy.prefix });
+      const { Uploads: uploads = [] } = await busy.s3.send(command);
+      return uploads.map(({ Key: key }) => key?.slice(busy.prefix.length));
+    };
+    await busy.s3.send(new CreateMultipartUploadCommand({ Bucket: busy.bucket, Key: `${busy.prefix}direct.csv` }));
+    await withDatabase(market.stores, (db) =>
+      db.query(
+        `INSERT INTO upload (partner_id, object_key, storage_id, expires_at)
+         SELECT $1, $2 || n, n::text, now() + interval '1 hour' FROM generate_series(1, 99) n`,
+        [busy.id, `${busy.prefix}open/`],
+      ),
+    );
+    const last = await startOf('one-hundred.csv');
+    expect(last.status).toBe(201);
     const refused = await startOf('too-many.csv');
     expect([refused.status, await refused.json()]).toMatchObject([429, { code: 'too_many_uploads' }]);
-    const listed = await busy.s3.send(new ListMultipartUploadsCommand({ Bucket: busy.bucket, Prefix: busy.prefix }));
-    expect(listed.Uploads?.map(({ Key: key }) => key)).not.toContain(`${busy.prefix}too-many.csv`);
+    expect(await unfinished()).toEqual(['direct.csv', 'one-hundred.csv']);
 
-    // A day later, none of them can be continued. The next upload removes them, but not that of the partner.
-    const uploader = { partner: busy, scope: { partnerId: busy.id, customerId: null } };
-    const tomorrow = new Date(Date.now() + 26 * 3_600_000);
-    const limits = defaultLimits;
-    await startUpload(
-      { uploads: storage, uploadTickets, limits },
-      uploader,
-      { filePath: 'next.csv', bytes: 1 },
-      tomorrow,
+    // Ending an upload makes room for another one.
+    const { upload_id } = uploadSchema.parse(await last.json());
+    expect((await send(`/v1/uploads/${upload_id}`, 'DELETE')).status).toBe(204);
+    const small = uploadSchema.parse(await (await startOf('small.csv')).json());
+    expect((await startOf('too-many.csv')).status).toBe(429);
+    await put(urlOf(small, 1), '1');
+    expect((await send(`/v1/uploads/${small.upload_id}/complete`)).status).toBe(200);
+    expect((await startOf('next.csv')).status).toBe(201);
+
+    // Expired uploads do not count, and workers remove their parts. They do not touch those of the partner.
+    const expire = (age: string) =>
+      withDatabase(market.stores, (db) =>
+        db.query('UPDATE upload SET expires_at = now() - $2::interval WHERE partner_id = $1', [busy.id, age]),
+      );
+    await expire('10 minutes');
+    expect((await startOf('after.csv')).status).toBe(201);
+    await abortExpiredUploads(deps, new AbortController().signal);
+    expect(await unfinished()).toEqual(['after.csv', 'direct.csv', 'next.csv']);
+    await expire('2 hours');
+    await abortExpiredUploads(deps, new AbortController().signal);
+    expect(await unfinished()).toEqual(['direct.csv']);
+    await deps.uploadSweep.removeEnded(1_000);
+    const { rowCount } = await withDatabase(market.stores, (db) =>
+      db.query('SELECT FROM upload WHERE partner_id = $1', [busy.id]),
     );
-    const left = await busy.s3.send(new ListMultipartUploadsCommand({ Bucket: busy.bucket, Prefix: busy.prefix }));
-    const leftIds = left.Uploads?.map(({ UploadId: id }) => id);
-    expect(leftIds).toContain(directId);
-    expect(leftIds?.length).toBeLessThanOrEqual(3);
+    expect(rowCount).toBe(0);
   });
 
   it('are invisible to other partners', async () => {
@@ -250,6 +264,7 @@ describe('uploads', () => {
 
   it('of browsers are allowed by the bucket from the origin of the console only', async () => {
     const { config } = market.stores;
+    const s3 = connectSharedStorage(config);
     const bucket = config.INLET_S3_BUCKET;
     await ensureUploadRules(s3, bucket, origin);
     expect(await findMissingRules(s3, bucket, origin)).toEqual([]);
@@ -267,5 +282,6 @@ describe('uploads', () => {
     expect(stored.status).toBe(200);
     expect(stored.headers.get('access-control-allow-origin')).toBe(origin);
     expect(stored.headers.get('access-control-expose-headers')?.toLowerCase()).toContain('etag');
+    s3.destroy();
   });
 });

@@ -25,20 +25,6 @@ describe('upload storage', () => {
     expect((await fetch(url, { method: 'PUT', body })).status).toBe(200);
   };
 
-  it('lists the unfinished uploads of a prefix', async () => {
-    const uploads = [await start('one'), await start('three'), await start('two')];
-    const [first] = uploads;
-    if (!first) throw new Error('no upload');
-    const listed = await storage.listUnfinished(prefix, first);
-    expect(listed).toEqual(
-      uploads.map(({ key, storageId }) => ({ key, storageId, startedAt: expect.any(Date) as unknown, isOwn: true })),
-    );
-    for (const { startedAt } of listed) expect(Math.abs(startedAt.getTime() - Date.now())).toBeLessThan(60_000);
-    expect(await storage.listUnfinished(`${prefix}tw`, first)).toEqual([expect.objectContaining({ isOwn: false })]);
-    for (const upload of uploads) await storage.abort(upload);
-    expect(await storage.listUnfinished(prefix, first)).toEqual([]);
-  });
-
   it('lists the newest version of each part', async () => {
     const upload = await start('parts');
     await send(upload, 2, 'second');

@@ -185,6 +185,10 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
        SELECT 'secret', $1, min(id), $2, $2, now() + interval '1 hour' FROM api_key WHERE partner_id = $1`,
       [partner.id, firstIdOfOwner],
     );
+    await client.query(
+      `INSERT INTO upload (partner_id, object_key, storage_id, expires_at) VALUES ($1, 'secret', 'secret', now())`,
+      [partner.id],
+    );
     const importLogId = await importJob(1);
     await file(importLogId, null);
     const failedImportLogId = await importJob(3);

@@ -3,10 +3,7 @@ import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
   HeadObjectCommand,
-  ListMultipartUploadsCommand,
-  type ListMultipartUploadsCommandOutput,
   ListPartsCommand,
-  type MultipartUpload,
   type S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
@@ -35,22 +32,6 @@ export function s3UploadStorage(client: S3Client, settings: PublicBucket): Uploa
     UploadId: storageId,
   });
   return {
-    listUnfinished: async (prefix, own) => {
-      const found = await listMultipartUploads(client, bucket, prefix);
-      const initiator = found.find(({ UploadId: id }) => id === own.storageId)?.Initiator?.ID;
-      return found.flatMap(({ Key: key, UploadId: storageId, Initiated: startedAt, Initiator: by }) =>
-        key === undefined || storageId === undefined || startedAt === undefined
-          ? []
-          : [
-              {
-                key,
-                storageId,
-                startedAt,
-                isOwn: storageId === own.storageId || (initiator !== undefined && by?.ID === initiator),
-              },
-            ],
-      );
-    },
     start: async (key) => {
       const mark = randomUUID();
       const command = new CreateMultipartUploadCommand({ Bucket: bucket, Key: key, Metadata: { [markName]: mark } });
@@ -93,27 +74,6 @@ export function s3UploadStorage(client: S3Client, settings: PublicBucket): Uploa
         return metadata?.[markName] === mark;
       }, false),
   };
-}
-
-/** The partner's own uploads are listed too, and their number is not limited. */
-const maxListedPages = 10;
-
-async function listMultipartUploads(client: S3Client, bucket: string, prefix: string): Promise<MultipartUpload[]> {
-  const found: MultipartUpload[] = [];
-  let after: Pick<ListMultipartUploadsCommandOutput, 'NextKeyMarker' | 'NextUploadIdMarker'> = {};
-  for (let page = 0; page < maxListedPages; page += 1) {
-    const command = new ListMultipartUploadsCommand({
-      Bucket: bucket,
-      Prefix: prefix,
-      KeyMarker: after.NextKeyMarker,
-      UploadIdMarker: after.NextUploadIdMarker,
-    });
-    const listed = await client.send(command);
-    found.push(...(listed.Uploads ?? []));
-    if (listed.IsTruncated !== true) break;
-    after = listed;
-  }
-  return found;
 }
 
 /** All parts fit into one response of the storage. */

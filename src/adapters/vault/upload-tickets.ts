@@ -12,7 +12,7 @@ const content = z.object({
 });
 
 /**
- * The ID of an upload contains everything about it, encrypted and authenticated, so nothing has to be stored. It can
+ * The ID of an upload contains everything about it, encrypted and authenticated, so reading it needs no query. It can
  * only be read for the caller that it was issued to.
  */
 export function sealedUploadTickets(sealer: Sealer): UploadTickets {

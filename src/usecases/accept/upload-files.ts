@@ -6,20 +6,20 @@ import {
   type Part,
   type StoredPart,
   type Upload,
-  assessUploads,
-  expiryOf,
   maxOpenUploads,
   missingParts,
   partsOf,
   placeOfUpload,
   requireUploadSize,
+  uploadHours,
   urlSeconds,
 } from '../../domain/upload.ts';
 import type { UploadTickets } from '../../ports/crypto.ts';
-import type { UploadStorage } from '../../ports/upload-storage.ts';
+import type { UploadLog, UploadStorage } from '../../ports/upload-storage.ts';
 
 export type UploadDeps = {
   readonly uploads: UploadStorage;
+  readonly uploadLog: UploadLog;
   readonly uploadTickets: UploadTickets;
   readonly limits: Limits;
 };
@@ -37,33 +37,24 @@ export type OpenUpload = {
 };
 
 export async function startUpload(
-  { uploads, uploadTickets, limits }: UploadDeps,
+  { uploads, uploadLog, uploadTickets, limits }: UploadDeps,
   { partner, scope }: Uploader,
   { filePath: path, bytes }: { readonly filePath: string; readonly bytes: number },
-  now = new Date(),
 ): Promise<OpenUpload> {
   const { filePath, key } = placeOfUpload(partner, scope, path);
   requireUploadSize(filePath, bytes, limits);
-  const upload = { filePath, key, bytes, ...(await uploads.start(key)), expiresAt: expiryOf(now) };
-  await limitOpenUploads(uploads, partner, upload, now);
+  const expiresAt = new Date(Date.now() + uploadHours * 3_600_000);
+  const upload = { filePath, key, bytes, ...(await uploads.start(key)), expiresAt };
+  if (!(await uploadLog.add(partner.id, upload, maxOpenUploads))) {
+    await uploads.abort(upload);
+    throw new Failure('too_many_uploads', `The partner has ${maxOpenUploads} open uploads, which is the limit.`);
+  }
   return {
     uploadId: uploadTickets.issue(scope, upload),
     upload,
     uploaded: [],
     parts: await urlsOf(uploads, upload, partsOf(bytes)),
   };
-}
-
-/** Removes the new upload again if there are too many. Also removes the partner's expired uploads. */
-async function limitOpenUploads(uploads: UploadStorage, { prefix }: Partner, upload: Upload, now: Date): Promise<void> {
-  const unfinished = await uploads.listUnfinished(prefix, upload);
-  const others = unfinished.filter(({ storageId }) => storageId !== upload.storageId);
-  const { open, expired } = assessUploads(others, now);
-  // If this fails, the next upload tries again, and in the end the storage removes them.
-  await Promise.allSettled(expired.slice(0, maxOpenUploads).map((one) => uploads.abort(one)));
-  if (open < maxOpenUploads) return;
-  await uploads.abort(upload);
-  throw new Failure('too_many_uploads', `The partner has ${maxOpenUploads} open uploads, which is the limit.`);
 }
 
 export async function getUpload(
@@ -79,26 +70,33 @@ export async function getUpload(
 
 /** Completing an upload again has no effect, unless the object was replaced in the meantime. */
 export async function completeUpload(
-  { uploads, uploadTickets }: UploadDeps,
+  { uploads, uploadLog, uploadTickets }: UploadDeps,
   scope: AudienceScope,
   uploadId: string,
 ): Promise<Upload> {
   const upload = requireUpload(uploadTickets, scope, uploadId);
-  const stored = await uploads.listParts(upload);
-  if (stored) {
-    requireAllParts(upload, stored);
-    if (await uploads.complete(upload, stored)) return upload;
-  }
-  if (!(await uploads.isStored(upload))) throw noSuchUpload();
+  await complete(uploads, upload);
+  await uploadLog.end(scope.partnerId, upload);
   return upload;
 }
 
+async function complete(uploads: UploadStorage, upload: Upload): Promise<void> {
+  const stored = await uploads.listParts(upload);
+  if (stored) {
+    requireAllParts(upload, stored);
+    if (await uploads.complete(upload, stored)) return;
+  }
+  if (!(await uploads.isStored(upload))) throw noSuchUpload();
+}
+
 export async function abortUpload(
-  { uploads, uploadTickets }: UploadDeps,
+  { uploads, uploadLog, uploadTickets }: UploadDeps,
   scope: AudienceScope,
   uploadId: string,
 ): Promise<void> {
-  await uploads.abort(requireUpload(uploadTickets, scope, uploadId));
+  const upload = requireUpload(uploadTickets, scope, uploadId);
+  await uploads.abort(upload);
+  await uploadLog.end(scope.partnerId, upload);
 }
 
 function requireUpload(tickets: UploadTickets, scope: AudienceScope, uploadId: string): Upload {

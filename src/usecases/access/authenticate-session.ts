@@ -12,7 +12,7 @@ export type SessionDeps = {
  * Returns null if the session does not exist or has ended. Nothing is cached, so that a session ends in every process
  * immediately.
  */
-export async function findSession({ sessions, tokens }: SessionDeps, token: string): Promise<FoundSession | null> {
+async function findSession({ sessions, tokens }: SessionDeps, token: string): Promise<FoundSession | null> {
   return tokens.mayHaveIssued(token) ? sessions.find(tokens.hash(token)) : null;
 }
 

@@ -3,6 +3,7 @@ import type { LaneStore } from '../../ports/lane-store.ts';
 import type { Log } from '../../ports/observability.ts';
 import type { RetentionStore } from '../../ports/retention-store.ts';
 import { pause } from './pause.ts';
+import { type UploadSweepDeps, abortExpiredUploads } from './sweep-uploads.ts';
 
 /**
  * Time between two runs. Every worker tries more often, so that a run takes place even if workers are restarted every
@@ -17,7 +18,7 @@ export const removedAtATime = { jobs: 500, files: 5_000, rows: 10_000 } as const
 /** The length of each pause relative to the work before it. With 1, the sweep is active at most half of the time. */
 const pausePerWork = 1;
 
-type Deps = {
+type Deps = UploadSweepDeps & {
   readonly lanes: Pick<LaneStore, 'claimTurn'>;
   readonly retentionStore: RetentionStore;
   readonly retention: Retention;
@@ -33,8 +34,12 @@ export async function removeExpiredRecords(deps: Deps, signal: AbortSignal): Pro
   const auditEntries = await removeAll(() => store.removeAuditEntries(retention.auditLogDays, rows), signal);
   const generations = await removeAll(() => store.removePurgedGenerations(purgedGenerationDays, rows), signal);
   const sessions = await removeAll(() => store.removeExpiredSessions(rows), signal);
-  if (jobs + auditEntries + generations + sessions > 0)
-    deps.log.info({ jobs, auditEntries, generations, sessions }, 'expired records removed');
+  const uploads = await removeAll(() => deps.uploadSweep.removeEnded(rows), signal);
+  if (jobs + auditEntries + generations + sessions + uploads > 0)
+    deps.log.info({ jobs, auditEntries, generations, sessions, uploads }, 'expired records removed');
+  // Last, because only this step needs the storage.
+  const aborted = await abortExpiredUploads(deps, signal);
+  if (aborted > 0) deps.log.info({ uploads: aborted }, 'expired uploads aborted');
 }
 
 async function removeExpiredJobs({ retentionStore: store, retention }: Deps, signal: AbortSignal): Promise<number> {

@@ -30,7 +30,7 @@ export const remedies: Readonly<Record<string, string>> = {
   unsupported_media_type: "Send JSON with `Content-Type: application/json`.",
   headers_too_large: "Send fewer or shorter headers.",
   too_many_open_jobs: "Wait until earlier jobs finish, or load many files with one prefix import.",
-  too_many_uploads: "Complete or abort earlier uploads. Abandoned uploads are removed after 7 days.",
+  too_many_uploads: "Complete or abort earlier uploads, or wait until one expires, 24 hours after it was started.",
   upload_incomplete: "Get the upload, send the missing parts to its URLs, and complete it again.",
   too_many_requests: "Wait for the number of seconds in `Retry-After`. The `RateLimit` header shows how many requests are left, and `GET /v1/limits` shows your limits.",
   too_many_streams: "Close unused streams, or try again after the time in `Retry-After`. Your jobs finish in submission order, so you need to follow only one job at a time.",

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { requireCsrfToken } from '../../../domain/console-session.ts';
+import { InvalidCredentials } from '../../../domain/caller.ts';
+import { type ConsoleSession, requireCsrfToken } from '../../../domain/console-session.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { ConsoleLinks, NewSession } from '../../../ports/console.ts';
 import type { AsCaller } from '../../../ports/request-store.ts';
@@ -9,13 +10,13 @@ import {
   authenticateCaller,
   requireCustomer,
 } from '../../../usecases/access/authenticate-caller.ts';
-import { findSession, requireSession } from '../../../usecases/access/authenticate-session.ts';
+import { requireSession } from '../../../usecases/access/authenticate-session.ts';
 import { sessionOfKey, sessionOfLink } from '../../../usecases/access/open-session.ts';
 import type { Api } from '../api.ts';
 import { recordDeniedCalls } from '../authentication.ts';
 import { acceptEmptyJsonBodies } from '../http-limits.ts';
 import type { IdentityDeps } from '../identify.ts';
-import { guardAgainstWrongKeys, keyIn } from '../wrong-key-limit.ts';
+import { type Credential, type Guard, guardAgainstWrongKeys, keyIn } from '../wrong-key-limit.ts';
 import { clearCookie } from './cookies.ts';
 import { type SessionRecord, sessionRecord, sessionRecordSchema } from './session-record.ts';
 import { type SignInDeps, addSignIn } from './sign-in.ts';
@@ -46,20 +47,33 @@ export function addConsole(api: Api, deps: Deps, own: ConsoleDeps): void {
   api.register(async (auth: Api) => {
     recordDeniedCalls(auth, deps);
     acceptEmptyJsonBodies(auth);
-    addSessionRoutes(auth, own);
-    addCredentialRoutes(auth, deps, own);
+    const guard = guardAgainstWrongKeys(deps.requestLimits);
+    addSessionRoutes(auth, guard, own);
+    addCredentialRoutes(auth, deps, guard, own);
     addSignIn(auth, own);
   });
 }
 
-function addSessionRoutes(api: Api, own: ConsoleDeps): void {
+function addSessionRoutes(api: Api, guard: Guard, own: ConsoleDeps): void {
+  async function findGuarded(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    token: string,
+  ): Promise<ConsoleSession | null> {
+    try {
+      return await guard(request, reply, credentialOf(own, token), () => requireSession(own, token));
+    } catch (error) {
+      if (error instanceof InvalidCredentials) return null;
+      throw error;
+    }
+  }
   api.get(
     '/console/auth/session',
     { config, schema: { response: { 200: sessionRecordSchema } } },
     async (request, reply): Promise<SessionRecord> => {
       const token = sessionTokenOf(request, own);
-      const found = token === null ? null : await findSession(own, token);
-      if (token !== null && found) return sessionRecord(found.session, own.tokens.csrfTokenOf(token), signInOf(own));
+      const found = token === null ? null : await findGuarded(request, reply, token);
+      if (token !== null && found) return sessionRecord(found, own.tokens.csrfTokenOf(token), signInOf(own));
       if (token !== null) clearCookie(reply, own.cookies.session, own.cookies);
       return { signed_in: false, sign_in: signInOf(own) };
     },
@@ -77,13 +91,12 @@ function addSessionRoutes(api: Api, own: ConsoleDeps): void {
 }
 
 /** Routes that exchange a secret for a session. Addresses that send invalid secrets are throttled. */
-function addCredentialRoutes(api: Api, deps: Deps, own: ConsoleDeps): void {
-  const guard = guardAgainstWrongKeys(deps.requestLimits);
+function addCredentialRoutes(api: Api, deps: Deps, guard: Guard, own: ConsoleDeps): void {
   const response = { 200: sessionRecordSchema };
   api.post('/console/auth/link', { config, schema: { body: linkBody, response } }, async (request, reply) => {
     const { token } = request.body;
-    const credential = { text: token, isWellFormed: own.tokens.mayHaveIssued(token) };
-    return exchange(request, reply, own, await guard(request, reply, credential, () => sessionOfLink(own, token)));
+    const session = await guard(request, reply, credentialOf(own, token), () => sessionOfLink(own, token));
+    return exchange(request, reply, own, session);
   });
   api.post('/console/auth/api-key', { config, schema: { body: apiKeyBody, response } }, async (request, reply) => {
     if (!own.allowsApiKeys) throw new Failure('console_not_available', 'INLET_CONSOLE_API_KEY_SIGN_IN is not set.');
@@ -97,6 +110,10 @@ function addCredentialRoutes(api: Api, deps: Deps, own: ConsoleDeps): void {
           );
     return exchange(request, reply, own, sessionOfKey(caller, holder));
   });
+}
+
+function credentialOf({ tokens }: ConsoleDeps, token: string): Credential {
+  return { text: token, isWellFormed: tokens.mayHaveIssued(token) };
 }
 
 async function exchange(

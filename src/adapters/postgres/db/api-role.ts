@@ -127,6 +127,7 @@ export const apiTables: Readonly<Record<string, string>> = {
   index_audience: 'SELECT',
   overlap: 'SELECT, INSERT',
   report_draw: 'SELECT, INSERT',
+  upload: 'SELECT, INSERT, UPDATE (ended_at)',
   report_request: 'SELECT, INSERT, UPDATE (state, requested_at, retry_at)',
 };
 

@@ -299,6 +299,15 @@ type ConsoleLinkTable = {
   used_at: Date | null;
 };
 
+type UploadTable = {
+  id: Generated<number>;
+  partner_id: PartnerId;
+  object_key: string;
+  storage_id: string;
+  expires_at: Date;
+  ended_at: Date | null;
+};
+
 type BackupTable = {
   id: Generated<number>;
   started_at: Date;
@@ -327,6 +336,7 @@ export type Tables = {
   dead_generation: DeadGenerationTable;
   composition: CompositionTable;
   console_link: ConsoleLinkTable;
+  upload: UploadTable;
   console_session: ConsoleSessionTable;
   index_change: IndexChangeTable;
   index_fold: { partner_id: PartnerId; fold_id: number; folded_at: Timestamp };

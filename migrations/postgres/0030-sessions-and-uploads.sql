@@ -57,3 +57,22 @@ AS $$
   LEFT JOIN public.user_token t ON t.id = used.user_token_id
   WHERE t.revoked_at IS NULL
 $$;
+
+-- Uploads over HTTP. The storage does not say who has started an upload, and partners also upload with their own credentials, so Inlet
+-- records its own. Workers abort expired uploads and delete the rows of those that have ended.
+CREATE TABLE IF NOT EXISTS upload (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  partner_id bigint NOT NULL REFERENCES partner (id) ON DELETE CASCADE,
+  object_key text NOT NULL,
+  -- The storage's ID of the upload.
+  storage_id text NOT NULL,
+  expires_at timestamptz NOT NULL,
+  -- When the upload was completed or aborted.
+  ended_at timestamptz,
+  UNIQUE (partner_id, storage_id)
+);
+CREATE INDEX IF NOT EXISTS upload_open ON upload (partner_id, expires_at) WHERE ended_at IS NULL;
+CREATE INDEX IF NOT EXISTS upload_expired ON upload (expires_at);
+ALTER TABLE upload ENABLE ROW LEVEL SECURITY;
+DROP POLICY IF EXISTS of_partner ON upload;
+CREATE POLICY of_partner ON upload USING (partner_id = current_partner());
