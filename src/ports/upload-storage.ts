@@ -1,7 +1,7 @@
 import type { PartnerId } from '../domain/ids.ts';
 import type { Part, StoredPart, Upload } from '../domain/upload.ts';
 
-export type StartedUpload = Pick<Upload, 'key' | 'storageId'>;
+type StartedUpload = Pick<Upload, 'key' | 'storageId'>;
 
 /** Uploads in parts to the shared bucket. */
 export interface UploadStorage {

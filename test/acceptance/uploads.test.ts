@@ -141,9 +141,10 @@ describe('uploads', () => {
     const send = (path: string, method = 'POST', body?: object) =>
       client.request(path, { method, ...(body ? { body: JSON.stringify(body) } : {}) });
     const startOf = (path: string) => send('/v1/uploads', 'POST', { file_path: path, bytes: 1 });
+    const s3 = connectSharedStorage(market.stores.config);
     const unfinished = async () => {
       const command = new ListMultipartUploadsCommand({ Bucket: busy.bucket, Prefix: busy.prefix });
-      const { Uploads: uploads = [] } = await busy.s3.send(command);
+      const { Uploads: uploads = [] } = await s3.send(command);
       return uploads.map(({ Key: key }) => key?.slice(busy.prefix.length));
     };
     await busy.s3.send(new CreateMultipartUploadCommand({ Bucket: busy.bucket, Key: `${busy.prefix}direct.csv` }));
@@ -186,6 +187,7 @@ describe('uploads', () => {
       db.query('SELECT FROM upload WHERE partner_id = $1', [busy.id]),
     );
     expect(rowCount).toBe(0);
+    s3.destroy();
   });
 
   it('are invisible to other partners', async () => {
