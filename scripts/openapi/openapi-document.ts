@@ -37,6 +37,8 @@ const tags = [
   { name: 'audiences', description: 'First-party audiences, created from files of device IDs and events.' },
   { name: 'uploads', description: 'Uploads of files to the shared bucket without storage credentials.' },
   { name: 'events', description: 'A log of what has happened, for clients that react to it.' },
+  { name: 'keys', description: 'Your API keys.' },
+  { name: 'customers', description: 'Your customers, and the user tokens with which you act for them.' },
   { name: 'limits', description: 'Your rate and size limits.' },
   {
     name: 'operator',

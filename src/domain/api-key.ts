@@ -11,6 +11,8 @@ export type ApiKey = {
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
+  /** The key or session that created the key, such as `key 17`. Null for an operator. */
+  readonly createdBy: string | null;
 };
 
 /** Options for a new API key. */
@@ -22,7 +24,7 @@ export type NewApiKey = {
   readonly livesSeconds: number | null;
 };
 
-/** Validates the name that an operator gives a key. */
+/** Trims and validates the name of a key. */
 export function toKeyName(text: string): string {
   const name = text.trim();
   if (/^\P{Cc}{0,100}$/u.test(name)) return name;

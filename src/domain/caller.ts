@@ -3,7 +3,18 @@ import { Failure } from './failure.ts';
 import type { Partner } from './partner.ts';
 
 /** Permissions of an API key. A key created without a list of scopes has every scope. */
-export const scopes = ['marketplace:read', 'marketplace:write', 'audience:read', 'audience:write'] as const;
+export const scopes = [
+  'marketplace:read',
+  'marketplace:write',
+  'audience:read',
+  'audience:write',
+  'attributes:write',
+  'keys:read',
+  'keys:write',
+  'customers:read',
+  'customers:write',
+  'storage:write',
+] as const;
 
 export type Scope = (typeof scopes)[number];
 

@@ -9,6 +9,8 @@ export type UserToken = {
   readonly customer: Customer;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
+  /** The key or session that created the token, such as `key 17`. Null for an operator. */
+  readonly createdBy: string | null;
 };
 
 /** Trims and validates a customer name. */

@@ -151,6 +151,32 @@ export const failureCatalog = {
     isRetryable: false,
     status: 403,
   },
+  scope_not_grantable: {
+    title: 'The key would have more scopes than the caller',
+    cause: 'A caller cannot create or rotate a key that has a scope which the caller lacks. `detail` names the scopes.',
+    remedy: 'Request only scopes that you have, or use a key with more scopes.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 403,
+  },
+  last_managing_key: {
+    title: 'The last key that can manage keys',
+    cause: 'After the revocation, no API key could create or revoke keys.',
+    remedy:
+      'Create another key with the scope `keys:write` first. If the key is compromised, revoke it with `force=true` and ask the operator for a new one.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 422,
+  },
+  customer_in_use: {
+    title: 'The customer still has audiences',
+    cause:
+      'A customer with audiences or other data cannot be removed, because nobody could read or delete them afterward.',
+    remedy: 'Delete the audiences of the customer first. To stop its access, revoke its user tokens.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 422,
+  },
   csrf_token_invalid: {
     title: 'CSRF token is missing or invalid',
     cause:

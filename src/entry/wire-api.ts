@@ -10,6 +10,9 @@ import { postgresChangeFeeds } from '../adapters/postgres/change-feed.ts';
 import { postgresCompositionStore } from '../adapters/postgres/composition-store.ts';
 import { postgresCustomerStore } from '../adapters/postgres/customer-store.ts';
 import { postgresEventLog } from '../adapters/postgres/event-log.ts';
+import { postgresOwnAttributes } from '../adapters/postgres/own-access/own-attributes.ts';
+import { postgresOwnCustomers } from '../adapters/postgres/own-access/own-customers.ts';
+import { postgresOwnKeys } from '../adapters/postgres/own-access/own-keys.ts';
 import { asCaller } from '../adapters/postgres/db/row-security.ts';
 import { postgresOverlapStore } from '../adapters/postgres/overlap-store.ts';
 import { postgresBudgetStore } from '../adapters/postgres/report-budget.ts';
@@ -73,6 +76,7 @@ export function apiDeps(connections: Connections, connected: ConnectedEngine) {
   const followerLimits = { ofProcess: config.INLET_MAX_FOLLOWERS, ofPartner: config.INLET_MAX_FOLLOWERS_PER_PARTNER };
   const reports = reportDeps(connections, engine, requireTopology, retryOnChange(feedOf('finishedReports')));
   const consoleDeps = consoleOf(connections);
+  const own = { db, requests: stores.requests };
   const operators = consoleDeps && operatorReads(connections, connected);
   return {
     ...stores,
@@ -97,6 +101,9 @@ export function apiDeps(connections: Connections, connected: ConnectedEngine) {
     canAssumeRoles: hasRoleIdentity(config),
     console: consoleDeps,
     customers: instrumentPort('postgres', 'customers', postgresCustomerStore(db)),
+    ownAttributes: instrumentPort('postgres', 'ownAttributes', postgresOwnAttributes(own, stores.quotas)),
+    ownKeys: instrumentPort('postgres', 'ownKeys', postgresOwnKeys(own)),
+    ownCustomers: instrumentPort('postgres', 'ownCustomers', postgresOwnCustomers(own)),
     fingerprint: requestFingerprint(config.INLET_SEALING_KEYS),
     following: followedRecords({
       importLogs,

@@ -57,12 +57,14 @@ export interface CustomerStore {
   /** Fails with `invalid_request` if the partner already has a customer with this name. */
   create(partnerId: PartnerId, name: string): Promise<Customer>;
   list(partnerId: PartnerId, page: Page): Promise<readonly Customer[]>;
+  find(partnerId: PartnerId, customerId: number): Promise<Customer | null>;
   findByName(partnerId: PartnerId, name: string): Promise<Customer | null>;
   /** Returns the customer that the token represents. Null if the token is unknown or revoked. */
   findByTokenHash(partnerId: PartnerId, tokenHash: Uint8Array): Promise<TokenHolder | null>;
   /** Returns the token's ID, or null if the partner has no such customer. */
   addToken(partnerId: PartnerId, customerId: number, tokenHash: Uint8Array): Promise<number | null>;
-  listTokens(partnerId: PartnerId, page: Page): Promise<readonly UserToken[]>;
+  /** Lists the tokens of all customers, or of one customer. */
+  listTokens(partnerId: PartnerId, page: Page, customerId?: number): Promise<readonly UserToken[]>;
   /** False if the partner has no such token. Revoking again keeps the first revocation time. */
   revokeToken(partnerId: PartnerId, tokenId: number): Promise<boolean>;
 }

@@ -29,4 +29,6 @@ export interface RetentionStore {
   removePurgedGenerations(days: number, limit: number): Promise<number>;
   /** Removes up to `limit` sessions and links of the console that have expired, and returns the number removed. */
   removeExpiredSessions(limit: number): Promise<number>;
+  /** Removes up to `limit` API keys and user tokens that ended more than `days` ago, and returns the number removed. */
+  removeEndedCredentials(days: number, limit: number): Promise<number>;
 }

@@ -4,6 +4,7 @@ import type { DemoProvider } from '../../dev/demo-provider.ts';
 import { limitsSchema } from '../../src/adapters/http/routes/get-limits.ts';
 import { createCustomer, createUserToken } from '../../src/usecases/admin/manage-keys.ts';
 import { createAttribute } from '../../src/usecases/admin/manage-partners.ts';
+import { addApiKey } from '../support/add-api-key.ts';
 import {
   type Browser,
   openBrowser,
@@ -48,6 +49,22 @@ const rows: Readonly<Record<string, Readonly<Record<Role, Access>>>> = {
   listImportErrors: ofPartner,
   listImportFiles: ofPartner,
   listAttributes: ofPartner,
+  createAttribute: ofPartner,
+  renameAttribute: ofPartner,
+  retireAttribute: ofPartner,
+  tieForeignKeys: ofPartner,
+  untieForeignKeys: ofPartner,
+  listKeys: ofPartner,
+  createKey: ofPartner,
+  rotateKey: ofPartner,
+  revokeKey: ofPartner,
+  listCustomers: ofPartner,
+  createCustomer: ofPartner,
+  renameCustomer: ofPartner,
+  listUserTokens: ofPartner,
+  createUserToken: ofPartner,
+  revokeUserToken: ofPartner,
+  removeCustomer: ofPartner,
   listAudiences: ofAudiences,
   getAudience: ofLink,
   listAudienceFiles: ofLink,
@@ -98,8 +115,17 @@ describe('the access of a session', () => {
       otherAudienceId: other.audienceId,
       segmentId: first.segmentId,
       fileId: 999_999,
+      ...(await newSpare(marker, owner)),
     };
     return { target, marker };
+  };
+  /** A key and a customer that nobody uses. */
+  const newSpare = async (marker: string, owner: BarePartner) => {
+    const key = await addApiKey(deps, owner, { name: marker, scopes: ['audience:read'] });
+    const customer = await createCustomer(deps, owner.name, `${marker} spare`);
+    const token = await createUserToken(deps, owner.name, customer.name);
+    rememberSecrets(token.token.reveal());
+    return { keyId: key.id, customerId: customer.id, tokenId: token.id };
   };
   const tokens = new Map<string, string>();
   const tokenOf = async (owner: BarePartner, name: string): Promise<string> => {

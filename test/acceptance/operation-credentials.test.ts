@@ -56,6 +56,22 @@ const rows: Readonly<Record<string, Row>> = {
   listImportFiles: row('marketplace:read', 'not_found', 'own'),
   listAttributes: row('marketplace:read', 'empty', 'own'),
   followImportLog: row('marketplace:read', 'not_found', 'own'),
+  createAttribute: row('attributes:write', 'own', 'own'),
+  renameAttribute: row('attributes:write', 'not_found', 'own'),
+  retireAttribute: row('attributes:write', 'not_found', 'own'),
+  tieForeignKeys: row('attributes:write', 'not_found', 'own'),
+  untieForeignKeys: row('attributes:write', 'not_found', 'own'),
+  listKeys: row('keys:read', 'own', 'own'),
+  createKey: row('keys:write', 'own', 'own'),
+  rotateKey: row('keys:write', 'not_found', 'own'),
+  revokeKey: row('keys:write', 'not_found', 'own'),
+  listCustomers: row('customers:read', 'empty', 'own'),
+  createCustomer: row('customers:write', 'own', 'own'),
+  renameCustomer: row('customers:write', 'not_found', 'own'),
+  removeCustomer: row('customers:write', 'not_found', 'own'),
+  listUserTokens: row('customers:read', 'not_found', 'own'),
+  createUserToken: row('customers:write', 'not_found', 'own'),
+  revokeUserToken: row('customers:write', 'not_found', 'own'),
   getLimits: row('any', 'own', 'own'),
   listAudiences: row('audience:read', 'empty', 'empty'),
   followAudience: row('audience:read', 'not_found', 'not_found'),
@@ -111,7 +127,11 @@ type Ids = Readonly<
     | 'other_audience_id'
     | 'file_id'
     | 'default_warehouse_segment_id'
-    | 'attribute',
+    | 'attribute_id'
+    | 'key_id'
+    | 'revoked_key_id'
+    | 'customer_id'
+    | 'token_id',
     number
   >
 >;
@@ -123,7 +143,11 @@ const unknownIds: Ids = {
   other_audience_id: 999_998,
   file_id: 999_999,
   default_warehouse_segment_id: 999_999,
-  attribute: 999_999,
+  attribute_id: 999_999,
+  key_id: 999_999,
+  revoked_key_id: 999_999,
+  customer_id: 999_999,
+  token_id: 999_999,
 };
 
 async function firstChunkOf({ body }: Response): Promise<string> {
@@ -140,6 +164,7 @@ async function createTwo(client: AudienceClient) {
 type Credentials = { readonly apiKey?: string; readonly userToken?: string; readonly cookie?: string };
 
 describe('insufficient credentials', () => {
+  let serial = 0;
   let stores: TestStores;
   let deps: Wired;
   let api: ServiceProcess & { readonly url: string };
@@ -178,7 +203,15 @@ describe('insufficient credentials', () => {
     await withDatabase(stores, (client) =>
       client.query('UPDATE job SET status = 3 WHERE id = $1', [failedImportLogId]),
     );
-    customerToken = await newToken('First');
+    const first = await createCustomer(deps, owner.name, 'First');
+    const [used, issued] = [
+      await createUserToken(deps, owner.name, 'First'),
+      await createUserToken(deps, owner.name, 'First'),
+    ];
+    customerToken = used.token.reveal();
+    rememberSecrets(customerToken, issued.token.reveal());
+    // A key with this scope alone can rotate it.
+    const [managed, ended] = [await newKey({ scopes: ['keys:write'] }), await newKey({})];
     const made = await Promise.all(
       [undefined, customerToken].map((userToken) => createTwo(audienceClient(api.url, owner.apiKey, userToken))),
     );
@@ -186,7 +219,11 @@ describe('insufficient credentials', () => {
       import_log_id: importLogId,
       job_id: importLogId,
       failed_import_log_id: failedImportLogId,
-      attribute,
+      attribute_id: attribute,
+      key_id: managed.id,
+      revoked_key_id: ended.id,
+      customer_id: first.id,
+      token_id: issued.id,
       audience_id: audienceId,
       other_audience_id: other.audienceId,
       file_id: 999_999,
@@ -245,6 +282,15 @@ describe('insufficient credentials', () => {
     return uploadId;
   }
 
+  /** Returns the IDs in the path. Some operations need a resource in another state. */
+  async function targetOf({ operationId }: DescribedOperation, ids: Ids): Promise<Ids> {
+    if (operationId === 'retryImport') return { ...ids, import_log_id: ids.failed_import_log_id };
+    if (operationId === 'revokeKey') return { ...ids, key_id: ids.revoked_key_id };
+    if (operationId === 'removeCustomer' && ids !== unknownIds)
+      return { ...ids, customer_id: (await createCustomer(deps, owner.name, `removed ${(serial += 1)}`)).id };
+    return ids;
+  }
+
   async function ask(
     operation: DescribedOperation,
     ids: Ids,
@@ -253,15 +299,18 @@ describe('insufficient credentials', () => {
     const isOfUpload = operation.path.includes('{upload_id}');
     const upload = isOfUpload ? await uploadIdOf(ids) : '';
     if (operation.operationId === 'abortUpload') uploadIds.delete(ids);
-    const target = operation.operationId === 'retryImport' ? { ...ids, import_log_id: ids.failed_import_log_id } : ids;
+    const target = await targetOf(operation, ids);
     const path = Object.entries(target).reduce(
       (text, [name, id]) => text.replace(`{${name}}`, String(id)),
       operation.path.replace('{upload_id}', upload),
     );
     const [example] = Object.values(operation.requestBody?.content['application/json']?.examples ?? {});
     const bodies: Readonly<Record<string, unknown>> = {
-      deleteAttributeData: { key_type: 0, keys: [String(ids.attribute)] },
+      deleteAttributeData: { key_type: 0, keys: [String(ids.attribute_id)] },
       getOverlap: { audience_ids: [ids.audience_id, ids.other_audience_id] },
+      createAttribute: { name: `own ${(serial += 1)}` },
+      createCustomer: { name: `own ${(serial += 1)}` },
+      createKey: { scopes: ['keys:write'] },
     };
     const body = bodies[operation.operationId] ?? example?.value;
     const response = await fetch(api.url + path, {

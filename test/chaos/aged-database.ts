@@ -186,6 +186,7 @@ const retentionStore: RetentionStore = {
   removeAuditEntries: (days, limit) => measured(() => store.removeAuditEntries(days, limit)),
   removePurgedGenerations: (days, limit) => measured(() => store.removePurgedGenerations(days, limit)),
   removeExpiredSessions: (limit) => measured(() => store.removeExpiredSessions(limit)),
+  removeEndedCredentials: (days, limit) => measured(() => store.removeEndedCredentials(days, limit)),
 };
 const days = historyDays - monthDays;
 const retention = { ...defaultRetention, jobDays: days, auditLogDays: days };

@@ -66,7 +66,7 @@ describe("the API's database role", () => {
     await as(partnerId(), async (client) => {
       for (const table of readable) {
         expect(await count(client, table), table).toBe(
-          ['partner', 'partner_usage'].includes(table) && partnerId() === tenants.intruder.id ? 1 : 0,
+          ['partner', 'partner_usage', 'api_key'].includes(table) && partnerId() === tenants.intruder.id ? 1 : 0,
         );
       }
     });
@@ -112,12 +112,35 @@ describe("the API's database role", () => {
         'UPDATE partner SET external_id = external_id',
         'UPDATE job SET partner_id = partner_id',
         'UPDATE audience SET customer_id = customer_id',
-        'UPDATE user_token SET revoked_at = NULL',
+        'SELECT key_hash FROM api_key',
+        'UPDATE api_key SET scopes = NULL',
+        'UPDATE user_token SET customer_id = customer_id',
         `INSERT INTO user_token (partner_id, customer_id, token_hash) VALUES (1, 1, '')`,
         `INSERT INTO api_key (partner_id, key_hash) VALUES (1, '')`,
       ]) {
         expect(await codeOf(client, statement), statement).toBe(denied);
       }
+    });
+  });
+
+  it("the API's database role cannot revive a revoked key or token, or extend a key", async () => {
+    await withDatabase(stores, (client) =>
+      client.query(
+        `WITH token AS (UPDATE user_token SET revoked_at = now() WHERE partner_id = $1)
+         UPDATE api_key SET revoked_at = now(), expires_at = now() WHERE partner_id = $1`,
+        [tenants.owner.id],
+      ),
+    );
+    await as(tenants.owner.id, async (client) => {
+      for (const statement of [
+        'UPDATE api_key SET revoked_at = NULL',
+        'UPDATE api_key SET expires_at = NULL',
+        `UPDATE api_key SET expires_at = expires_at + interval '1 s'`,
+        'UPDATE user_token SET revoked_at = NULL',
+      ]) {
+        expect(await codeOf(client, statement), statement).toBe(denied);
+      }
+      expect(await codeOf(client, `UPDATE api_key SET expires_at = expires_at - interval '1 s'`)).toBeUndefined();
     });
   });
 

@@ -56,6 +56,7 @@ const statementTypes: Specs = {
     last_used_at: 'date?',
     expires_at: 'date?',
     revoked_at: 'date?',
+    created_by: 'string?',
   },
   audit_log: {
     id: 'number=',
@@ -164,6 +165,7 @@ const statementTypes: Specs = {
     token_hash: 'bytes',
     created_at: 'date=',
     revoked_at: 'date?',
+    created_by: 'string?',
   },
   audience: {
     id: 'number=',

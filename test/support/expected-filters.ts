@@ -31,8 +31,17 @@ const ofPartnerRow = 'belongs to the row of the partner, which the policy of its
 
 /** For each filter, the API statement that contains it, or the code that uses it if no partner call reaches it. */
 export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)[]>> = {
-  'api-key-store.ts': [byCommands, byCommands, byCommands, byCommands],
-  'attribute-store.ts': [byCommands, /from "attribute" .* where "attribute"\."partner_id" = \$/, byCommands],
+  'api-key-store.ts': [
+    /from "api_key" where "partner_id" = \$\d+ and "id" > \$/,
+    byCommands,
+    /from "api_key" where "partner_id" = \$.* for update$/,
+    'follows a statement that has found the key for the caller',
+  ],
+  'attribute-store.ts': [
+    /^update "attribute" .* where "partner_id" = \$/,
+    /from "attribute" .* where "attribute"\."partner_id" = \$/,
+    /^select "id" from "attribute" where "partner_id" = \$/,
+  ],
   'audience-files.ts': [
     // Other statements include this filter.
     /\(audience\.partner_id = \$\d+ AND audience\.customer_id /,
@@ -50,10 +59,10 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   'credentials.ts': [byWorkers],
   'customer-store.ts': [
     /from "customer" where "partner_id" = \$\d+ and "name" = \$/,
-    byCommands,
+    /^insert into "user_token" .* where "partner_id" = \$/,
     byCommands,
     /from "user_token" as "token" .* "token"\."partner_id" = \$/,
-    byCommands,
+    'follows a statement that has found the customer for the caller',
   ],
   'event-log.ts': [/from "event" .* where "event"\."partner_id" = \$/],
   'idempotency-store.ts': [
@@ -87,5 +96,16 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   'repair.ts': Array.from({ length: 7 }, () => byCommands),
   'row-audit.ts': Array.from({ length: 5 }, () => byCommands),
   'usage-store.ts': [byWorkers, ofPartnerRow, ofPartnerRow, ofPartnerRow, byWorkers],
+  'own-access/own-customers.ts': [
+    /^update "customer" .* where "partner_id" = \$/,
+    /^update "user_token" .* where "partner_id" = \$/,
+    /^select count\("id"\) as "used" from "customer" where "partner_id" = \$/,
+  ],
+  'own-access/own-keys.ts': [
+    /from "api_key" where "partner_id" = \$\d+ and revoked_at IS NULL/,
+    /^update "api_key" set "revoked_at" .* where "partner_id" = \$/,
+    /^select count\("id"\) as "used" from "api_key" where "partner_id" = \$/,
+  ],
+  'own-access/run-change.ts': [/FROM api_key\s+WHERE partner_id = \$/],
   'partner-store.ts': [byBoth, /^select "audience_bad_row_share" .* from "partner" where "id" = \$/, byCommands],
 };

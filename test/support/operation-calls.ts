@@ -10,6 +10,9 @@ export type Target = {
   readonly otherAudienceId: number;
   readonly segmentId: number;
   readonly fileId: number;
+  readonly keyId: number;
+  readonly customerId: number;
+  readonly tokenId: number;
 };
 
 export type Call = {
@@ -40,6 +43,16 @@ function bodiesOf({ attributeId, audienceId, otherAudienceId }: Target): Readonl
     createAudience: [{ name: 'any', file_path: 'any.csv' }],
     appendFiles: [{ file_path: 'any.csv' }],
     getOverlap: [{ audience_ids: [audienceId, otherAudienceId] }],
+    createAttribute: [{ name: 'any', foreign_keys: ['any-key'] }],
+    renameAttribute: [{ name: 'renamed' }],
+    retireAttribute: [{}],
+    tieForeignKeys: [{ foreign_keys: ['any-key'] }],
+    untieForeignKeys: [{ foreign_keys: ['any-key'] }],
+    createKey: [{ scopes: ['keys:read'] }],
+    rotateKey: [{}],
+    createCustomer: [{ name: 'any' }],
+    renameCustomer: [{ name: 'renamed' }],
+    createUserToken: [{}],
   };
 }
 
@@ -54,6 +67,10 @@ export function callsAt(target: Target): Call[] {
     audience_id: target.audienceId,
     default_warehouse_segment_id: target.segmentId,
     file_id: target.fileId,
+    attribute_id: target.attributeId,
+    key_id: target.keyId,
+    customer_id: target.customerId,
+    token_id: target.tokenId,
   };
   const bodies = bodiesOf(target);
   const ending = [...partnerRoutes, ...audienceRoutes].filter(

@@ -1,5 +1,6 @@
 import { publishedWith } from '../../src/adapters/postgres/composition-store.ts';
 import { createHash } from 'node:crypto';
+import type { Client } from 'pg';
 import { randomKeys } from '../../src/adapters/vault/keys.ts';
 import { rememberSecrets } from './known-secrets.ts';
 import { type TestStores, withDatabase } from './stores.ts';
@@ -32,6 +33,10 @@ type Owner = BarePartner & {
   readonly segmentId: number;
   /** A failed file of the audience. */
   readonly fileId: number;
+  /** A key that nobody uses, and a customer without audiences. */
+  readonly keyId: number;
+  readonly customerId: number;
+  readonly tokenId: number;
   readonly customers: readonly Customer[];
 };
 type Customer = {
@@ -213,7 +218,38 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       );
       customers.push({ name, userToken: token.key.reveal(), ...(await audience(customerId)) });
     }
-    const owner = { ...partner, importLogId, failedImportLogId, attributeId, ...(await audience(null)), customers };
+    const spare = { keyId: firstIdOfOwner + 900, customerId: firstIdOfOwner + 901, tokenId: firstIdOfOwner + 902 };
+    await insertSpare(client, { ...partner, ...spare });
+    const owner = {
+      ...partner,
+      ...spare,
+      importLogId,
+      failedImportLogId,
+      attributeId,
+      ...(await audience(null)),
+      customers,
+    };
     return { owner, intruder };
   });
+}
+
+/** Creates the owner's unused key and customer. Replaces the key if it exists, because a revocation is permanent. */
+export async function insertSpare(
+  client: Client,
+  { id, keyId, customerId, tokenId }: Pick<Owner, 'id' | 'keyId' | 'customerId' | 'tokenId'>,
+): Promise<void> {
+  await client.query('DELETE FROM api_key WHERE id = $1', [keyId]);
+  await client.query(`INSERT INTO api_key (id, partner_id, key_hash, name) VALUES ($1, $2, 'secret', 'secret-spare')`, [
+    keyId,
+    id,
+  ]);
+  await client.query(
+    `INSERT INTO customer (id, partner_id, name) VALUES ($1, $2, 'secret-idle') ON CONFLICT DO NOTHING`,
+    [customerId, id],
+  );
+  await client.query(
+    `INSERT INTO user_token (id, partner_id, customer_id, token_hash) VALUES ($1, $2, $3, 'secret-idle')
+     ON CONFLICT DO NOTHING`,
+    [tokenId, id, customerId],
+  );
 }

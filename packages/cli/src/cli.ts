@@ -8,6 +8,8 @@ import { addEventsCommand } from './commands/events.ts';
 import { addImportCommand } from './commands/import.ts';
 import { addChangeImportCommands } from './commands/change-import.ts';
 import { addImportsCommand } from './commands/imports.ts';
+import { addCustomersCommand, addTokensCommand } from './commands/customers.ts';
+import { addKeysCommand } from './commands/keys.ts';
 import { addLimitsCommand } from './commands/limits.ts';
 import { addLoginCommand } from './commands/login.ts';
 import { addLogoutCommand, addProfilesCommand } from './commands/profiles.ts';
@@ -48,6 +50,9 @@ export function createProgram(addMore?: (program: Command) => void): Command {
   addEventsCommand(program);
   addAttributesCommand(program);
   addDeleteAttributesCommand(program);
+  addKeysCommand(program);
+  addCustomersCommand(program);
+  addTokensCommand(program);
   addLimitsCommand(program);
   addProfilesCommand(program);
   addLogoutCommand(program);

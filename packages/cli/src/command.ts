@@ -9,12 +9,18 @@ type About = {
   readonly description: string;
   /** Each example command and its description. */
   readonly examples: readonly (readonly [command: string, what: string])[];
+  /** Whether the command runs if the parent is called without a subcommand. */
+  readonly isDefault?: boolean;
 };
 
 /** Creates a command that needs no login. Adds `--json`, `--quiet`, and the examples. */
-export function localCommand(parent: Command, name: string, { description, examples }: About): Command {
+export function localCommand(
+  parent: Command,
+  name: string,
+  { description, examples, isDefault = false }: About,
+): Command {
   return parent
-    .command(name)
+    .command(name, { isDefault })
     .description(description)
     .option('--json', 'print the result as JSON')
     .option('-q, --quiet', 'print only the result and errors')

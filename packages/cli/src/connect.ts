@@ -1,4 +1,4 @@
-import type { Attribute, Inlet } from '@inlet/sdk';
+import type { Answered, Attribute, Inlet } from '@inlet/sdk';
 import type { LoginOptions } from './command.ts';
 import { readEnvironment } from './environment.ts';
 import { valueOf } from './failures/api-errors.ts';
@@ -37,10 +37,15 @@ export async function clientOf(profile: Profile): Promise<Inlet> {
 
 /** Reads all pages of the attribute list. */
 export async function allAttributes(inlet: Inlet): Promise<Attribute[]> {
+  return allOf(({ query }) => inlet.listAttributes({ query }));
+}
+
+type Ask<T> = (page: { readonly query: Readonly<Record<string, string>> }) => Promise<Answered<readonly T[]>>;
+
+/** Reads all pages of a list. */
+export async function allOf<T>(ask: Ask<T>): Promise<T[]> {
   const { each } = await import('@inlet/sdk');
-  const attributes: Attribute[] = [];
-  for await (const attribute of each(({ query }) => inlet.listAttributes({ query }))) {
-    attributes.push(valueOf(attribute));
-  }
-  return attributes;
+  const entries: T[] = [];
+  for await (const entry of each(ask)) entries.push(valueOf(entry));
+  return entries;
 }

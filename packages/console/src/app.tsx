@@ -91,7 +91,9 @@ function describeUser({ role, name, partner, customer }: SignedIn): string {
 
 function Shell({ session: { role, name, partner, customer }, session: current }: { readonly session: SignedIn }) {
   const { path } = useLocation();
-  const links = navigation.filter(({ roles }) => roles.includes(role));
+  const links = navigation.filter(
+    ({ roles, scope }) => roles.includes(role) && (scope === undefined || current.scopes.includes(scope)),
+  );
   const tenant = customer ?? partner;
   return (
     <div class="shell">

@@ -68,6 +68,16 @@ export const pages: readonly PageRoute[] = [
     component: page(async () => (await import('./account/attributes-page.tsx')).AttributesPage),
   },
   {
+    path: '/console/keys',
+    roles: ['partner'],
+    component: page(async () => (await import('./access/keys-page.tsx')).KeysPage),
+  },
+  {
+    path: '/console/customers',
+    roles: ['partner'],
+    component: page(async () => (await import('./access/customers-page.tsx')).CustomersPage),
+  },
+  {
     path: '/console/limits',
     roles: ['partner', 'customer'],
     component: page(async () => (await import('./account/limits-page.tsx')).LimitsPage),
@@ -129,11 +139,15 @@ export const navigation: readonly {
   readonly text: string;
   readonly path: string;
   readonly roles: readonly Role[];
+  /** The scope without which the page shows nothing. */
+  readonly scope?: string;
 }[] = [
   { text: 'Imports', path: '/console/imports', roles: ['partner'] },
   { text: 'Audiences', path: '/console/audiences', roles: ['partner', 'customer'] },
   { text: 'Overlap', path: '/console/overlap', roles: ['partner', 'customer'] },
   { text: 'Attributes', path: '/console/attributes', roles: ['partner'] },
+  { text: 'Keys', path: '/console/keys', roles: ['partner'], scope: 'keys:read' },
+  { text: 'Customers', path: '/console/customers', roles: ['partner'], scope: 'customers:read' },
   { text: 'Limits', path: '/console/limits', roles: ['partner', 'customer'] },
   { text: 'Lanes', path: '/console/operator/lanes', roles: ['operator'] },
   { text: 'Jobs', path: '/console/operator/jobs', roles: ['operator'] },

@@ -21,6 +21,17 @@ export const uploadNotFound: DocumentedProblems = {
 
 export const audienceNotFound: DocumentedProblems = { not_found: { detail: 'Audience 1 does not exist.' } };
 
+export const attributeNotFound: DocumentedProblems = { not_found: { detail: 'Attribute 1004 does not exist.' } };
+
+export const keyNotFound: DocumentedProblems = { not_found: { detail: 'Key 17 does not exist.' } };
+
+export const customerNotFound: DocumentedProblems = { not_found: { detail: 'Customer 31 does not exist.' } };
+
+/** Example of a change that would exceed a quota. */
+export function ownQuota(detail: string): DocumentedProblems {
+  return { quota_exceeded: { detail } };
+}
+
 /** Example of a validation problem with these field errors. */
 export function invalidRequest(...errors: readonly { pointer: string; detail: string }[]): DocumentedProblems {
   return { invalid_request: { detail: 'The request is invalid; see errors.', errors } };

@@ -17,7 +17,16 @@ export type Operation<
    * The `operationId` in the OpenAPI document, the method name in the SDK, and the operation name in logs and metrics.
    */
   readonly id: string;
-  readonly tag: 'imports' | 'audiences' | 'uploads' | 'events' | 'limits' | 'operator' | 'health';
+  readonly tag:
+    | 'imports'
+    | 'audiences'
+    | 'uploads'
+    | 'events'
+    | 'keys'
+    | 'customers'
+    | 'limits'
+    | 'operator'
+    | 'health';
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
   /** Set if the operation can be repeated without an idempotency key although its method is not GET. */

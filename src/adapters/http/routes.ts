@@ -31,6 +31,22 @@ import { listOperatorBackups } from './routes/operator/list-backups.ts';
 import { listOperatorJobs } from './routes/operator/list-jobs.ts';
 import { listOperatorLanes } from './routes/operator/list-lanes.ts';
 import { listOperatorPartners } from './routes/operator/list-partners.ts';
+import { createAttribute } from './routes/attributes/create-attribute.ts';
+import { renameAttribute } from './routes/attributes/rename-attribute.ts';
+import { retireAttribute } from './routes/attributes/retire-attribute.ts';
+import { tieForeignKeys } from './routes/attributes/tie-foreign-keys.ts';
+import { untieForeignKeys } from './routes/attributes/untie-foreign-keys.ts';
+import { createCustomer } from './routes/customers/create-customer.ts';
+import { createUserToken } from './routes/customers/create-user-token.ts';
+import { listCustomers } from './routes/customers/list-customers.ts';
+import { listUserTokens } from './routes/customers/list-user-tokens.ts';
+import { removeCustomer } from './routes/customers/remove-customer.ts';
+import { renameCustomer } from './routes/customers/rename-customer.ts';
+import { revokeUserToken } from './routes/customers/revoke-user-token.ts';
+import { createKey } from './routes/keys/create-key.ts';
+import { listKeys } from './routes/keys/list-keys.ts';
+import { revokeKey } from './routes/keys/revoke-key.ts';
+import { rotateKey } from './routes/keys/rotate-key.ts';
 import { queueImport } from './routes/queue-import.ts';
 import { retryImport } from './routes/retry-import.ts';
 import { startUpload } from './routes/start-upload.ts';
@@ -49,6 +65,22 @@ export const partnerRoutes = [
   listImportErrors,
   listImportFiles,
   listAttributes,
+  createAttribute,
+  renameAttribute,
+  retireAttribute,
+  tieForeignKeys,
+  untieForeignKeys,
+  listKeys,
+  createKey,
+  rotateKey,
+  revokeKey,
+  listCustomers,
+  createCustomer,
+  renameCustomer,
+  listUserTokens,
+  createUserToken,
+  revokeUserToken,
+  removeCustomer,
 ];
 
 /** Operations that need an API key and accept a user token. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { maxForeignKeysPerRequest } from '../../domain/own-access.ts';
 
 // Fields that several requests and responses share.
 
@@ -40,6 +41,14 @@ export function pathId(description: string, example: number) {
 
 export const importLogParams = z.object({ import_log_id: pathId('ID of the import or delete.', 1) });
 export const audienceParams = z.object({ audience_id: pathId('ID of the audience.', 1) });
+
+export const attributeParams = z.object({ attribute_id: pathId('ID of the attribute.', 1004) });
+export const keyParams = z.object({ key_id: pathId('ID of the API key.', 17) });
+export const customerParams = z.object({ customer_id: pathId('ID of the customer.', 31) });
+export const userTokenParams = customerParams.extend({ token_id: pathId('ID of the user token.', 42) });
+
+/** Foreign keys in a request. A foreign key has at most 200 characters. */
+export const foreignKeyList = z.array(z.string().max(400)).max(maxForeignKeysPerRequest);
 
 export const audienceFileParams = audienceParams.extend({
   file_id: z

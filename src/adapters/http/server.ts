@@ -8,7 +8,14 @@ import type { KeyIssuer, Fingerprint } from '../../ports/crypto.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
-import type { CustomerStore, IssuedTokens, AttributeStore, PartnerStore } from '../../ports/partner-store.ts';
+import type { OwnAttributes, OwnCustomers, OwnKeys } from '../../ports/own-access.ts';
+import type {
+  ApiKeyStore,
+  CustomerStore,
+  IssuedTokens,
+  AttributeStore,
+  PartnerStore,
+} from '../../ports/partner-store.ts';
 import type { BudgetStore } from '../../ports/report-store.ts';
 import type { AsCaller, RequestWindows } from '../../ports/request-store.ts';
 import type { UsageStore } from '../../ports/usage-store.ts';
@@ -54,6 +61,10 @@ export type ApiDeps = UploadDeps & {
   readonly importLogs: ImportLogStore;
   readonly fingerprint: Fingerprint;
   readonly attributes: AttributeStore;
+  readonly ownAttributes: OwnAttributes;
+  readonly keys: Pick<ApiKeyStore, 'list'>;
+  readonly ownKeys: OwnKeys;
+  readonly ownCustomers: OwnCustomers;
   readonly stage: LoadStage;
   readonly audiences: AudienceStore;
   readonly composition: CompositionDeps;

@@ -13,7 +13,7 @@ export function postgresApiKeyStore(db: Database): ApiKeyStore {
       const rows = await ofPartner.where('id', '>', afterId).orderBy('id').limit(limit).execute();
       return rows.map(toApiKey);
     },
-    rotate: (partnerId, keyId, next) => rotateKey(db, partnerId, keyId, next),
+    rotate: (partnerId, keyId, next) => db.transaction().execute((tx) => rotateKey(tx, partnerId, keyId, next)),
     revoke: async (partnerId, keyId) => {
       const revoked = await db
         .updateTable('api_key')
@@ -29,7 +29,7 @@ export function postgresApiKeyStore(db: Database): ApiKeyStore {
 }
 
 /** All columns except the hash. */
-const shownColumns = [
+export const shownColumns = [
   'id',
   'name',
   'scopes',
@@ -37,17 +37,22 @@ const shownColumns = [
   'last_used_at as lastUsedAt',
   'expires_at as expiresAt',
   'revoked_at as revokedAt',
+  'created_by as createdBy',
 ] as const;
 
-function toApiKey(row: Omit<ApiKey, 'scopes'> & { readonly scopes: readonly string[] | null }): ApiKey {
+export function toApiKey(row: Omit<ApiKey, 'scopes'> & { readonly scopes: readonly string[] | null }): ApiKey {
   return { ...row, scopes: toScopes(row.scopes) };
 }
 
-async function insertKey(
+/** The caller that creates a key, and the time after which the key must not work. */
+export type KeyCreator = { readonly createdBy: string; readonly expiresBy: Date | null };
+
+export async function insertKey(
   db: Database | Tx,
   partnerId: PartnerId,
   keyHash: Uint8Array,
   { name, scopes, livesSeconds }: NewApiKey,
+  creator: KeyCreator | null = null,
 ): Promise<ApiKey> {
   const made = await db
     .insertInto('api_key')
@@ -56,8 +61,10 @@ async function insertKey(
       key_hash: Buffer.from(keyHash),
       name,
       scopes: scopes && [...scopes],
-      // Uses the database clock, as the check for expired keys does.
-      expires_at: sql<Date | null>`now() + make_interval(secs => ${livesSeconds}::double precision)`,
+      // Uses the database clock, as the check for expired keys does. least() ignores null.
+      expires_at: sql<Date | null>`least(now() + make_interval(secs => ${livesSeconds}::double precision),
+        ${creator?.expiresBy ?? null}::timestamptz)`,
+      created_by: creator?.createdBy ?? null,
     })
     .returning(shownColumns)
     .executeTakeFirstOrThrow();
@@ -74,40 +81,45 @@ async function recordUses(db: Database, keyIds: readonly number[]): Promise<void
 
 type Next = Parameters<ApiKeyStore['rotate']>[2];
 
-/** Replaces a key. Both keys change in one transaction, so that the old key never expires without a successor. */
-async function rotateKey(
-  db: Database,
+/**
+ * Replaces a key. Both keys change in one transaction, so that the old key never expires without a successor. `check`
+ * can reject the rotation of the key.
+ */
+export async function rotateKey(
+  tx: Tx,
   partnerId: PartnerId,
   keyId: number,
   next: Next,
+  { creator = null, check }: { readonly creator?: KeyCreator | null; readonly check?: (old: ApiKey) => void } = {},
 ): Promise<{ old: ApiKey; made: ApiKey } | null> {
-  return db.transaction().execute(async (tx) => {
-    const before = await tx
-      .selectFrom('api_key')
-      .where('partner_id', '=', partnerId)
-      .where('id', '=', keyId)
-      .where('revoked_at', 'is', null)
-      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
-      .select(['name', 'scopes', sql<number | null>`extract(epoch FROM expires_at - created_at)::float8`.as('lived')])
-      .forUpdate()
-      .executeTakeFirst();
-    if (!before) return null;
-    const old = await tx
-      .updateTable('api_key')
-      // The earlier of the two times. least() ignores null.
-      .set({ expires_at: sql<Date>`least(expires_at, now() + make_interval(secs => ${next.overlapSeconds}))` })
-      .where('partner_id', '=', partnerId)
-      .where('id', '=', keyId)
-      .returning(shownColumns)
-      .executeTakeFirstOrThrow();
-    const made = await insertKey(tx, partnerId, next.keyHash, {
-      name: before.name,
-      scopes: before.scopes === null ? null : toApiKey(old).scopes,
-      livesSeconds: next.livesSeconds ?? before.lived,
-    });
-    return { old: toApiKey(old), made };
-  });
+  const before = await tx
+    .selectFrom('api_key')
+    .where('partner_id', '=', partnerId)
+    .where('id', '=', keyId)
+    .where(isWorking)
+    .select([...shownColumns, sql<number | null>`extract(epoch FROM expires_at - created_at)::float8`.as('lived')])
+    .forUpdate()
+    .executeTakeFirst();
+  if (!before) return null;
+  check?.(toApiKey(before));
+  const old = await tx
+    .updateTable('api_key')
+    // The earlier of the two times. least() ignores null.
+    .set({ expires_at: sql<Date>`least(expires_at, now() + make_interval(secs => ${next.overlapSeconds}))` })
+    .where('partner_id', '=', partnerId)
+    .where('id', '=', keyId)
+    .returning(shownColumns)
+    .executeTakeFirstOrThrow();
+  const newKey = {
+    name: before.name,
+    scopes: before.scopes === null ? null : toApiKey(old).scopes,
+    livesSeconds: next.livesSeconds ?? before.lived,
+  };
+  return { old: toApiKey(old), made: await insertKey(tx, partnerId, next.keyHash, newKey, creator) };
 }
+
+/** A condition that holds for keys that are neither revoked nor expired. */
+export const isWorking = sql<boolean>`revoked_at IS NULL AND coalesce(expires_at > now(), true)`;
 
 /**
  * Finds the partner that owns a key. The index lookup takes slightly longer if more leading bytes match, but the timing

@@ -8,12 +8,13 @@ import { explainUniqueViolation } from './db/unique-violation.ts';
 import { lockLane } from './lane/lane-store.ts';
 import { selectUsage } from './usage-store.ts';
 
-const taken = 'Names and foreign keys must be unique for a partner, and one of these is already in use.';
+export const attributeTaken =
+  'Names and foreign keys must be unique for a partner, and one of these is already in use.';
 
 export function postgresAttributeStore(db: Database, quotas = defaultQuotas): AttributeStore {
   return {
     create: (partnerId, attribute) =>
-      explainUniqueViolation(taken, () =>
+      explainUniqueViolation(attributeTaken, () =>
         db
           .transaction()
           .execute((tx) => withinQuotas(tx, partnerId, quotas, () => insertAttribute(tx, partnerId, attribute))),
@@ -24,14 +25,19 @@ export function postgresAttributeStore(db: Database, quotas = defaultQuotas): At
         .transaction()
         .execute((tx) => withinQuotas(tx, partnerId, quotas, () => tieForeignKeys(tx, partnerId, attributeId, keys))),
     rename: (partnerId, attributeId, name) =>
-      explainUniqueViolation(taken, () => change(db, partnerId, attributeId, { name })),
+      explainUniqueViolation(attributeTaken, () => changeAttribute(db, partnerId, attributeId, { name })),
     retire: (partnerId, attributeId) =>
-      change(db, partnerId, attributeId, { retired_at: sql<Date>`coalesce(retired_at, now())` }),
+      changeAttribute(db, partnerId, attributeId, { retired_at: sql<Date>`coalesce(retired_at, now())` }),
   };
 }
 
 /** Runs `write` and rejects it if it exceeds a quota. The lock makes concurrent writes wait. */
-async function withinQuotas<T>(tx: Tx, partnerId: PartnerId, quotas: Quotas, write: () => Promise<T>): Promise<T> {
+export async function withinQuotas<T>(
+  tx: Tx,
+  partnerId: PartnerId,
+  quotas: Quotas,
+  write: () => Promise<T>,
+): Promise<T> {
   await lockLane(tx, partnerId);
   const before = await selectUsage(tx, partnerId);
   const written = await write();
@@ -43,8 +49,8 @@ async function withinQuotas<T>(tx: Tx, partnerId: PartnerId, quotas: Quotas, wri
   return written;
 }
 
-async function change(
-  db: Database,
+export async function changeAttribute(
+  db: Database | Tx,
   partnerId: PartnerId,
   attributeId: number,
   values: { name: string } | { retired_at: ReturnType<typeof sql<Date>> },
@@ -63,7 +69,7 @@ async function change(
  * Creates an attribute. Fails if another attribute already has one of the foreign keys, because only `tie` moves a
  * foreign key.
  */
-async function insertAttribute(
+export async function insertAttribute(
   tx: Tx,
   partnerId: PartnerId,
   attribute: { name: string; foreignKeys: readonly string[] },
@@ -79,9 +85,9 @@ async function insertAttribute(
 }
 
 export async function selectAttributes(
-  db: Database,
+  db: Database | Tx,
   partnerId: PartnerId,
-  which: { readonly retired: boolean; readonly page?: Page },
+  which: { readonly retired: boolean; readonly page?: Page; readonly id?: number },
 ): Promise<Attribute[]> {
   let query = db
     .selectFrom('attribute')
@@ -100,6 +106,7 @@ export async function selectAttributes(
       ),
     ]);
   if (!which.retired) query = query.where('attribute.retired_at', 'is', null);
+  if (which.id !== undefined) query = query.where('attribute.id', '=', which.id);
   if (which.page) query = query.where('attribute.id', '>', which.page.afterId).limit(which.page.limit);
   return query.execute();
 }
@@ -108,7 +115,7 @@ export async function selectAttributes(
  * Maps foreign keys to an attribute. Each foreign key maps to one of the partner's attributes, so tying a foreign key
  * again moves it.
  */
-async function tieForeignKeys(
+export async function tieForeignKeys(
   tx: Tx,
   partnerId: PartnerId,
   attributeId: number,

@@ -19,6 +19,7 @@ export function postgresRetentionStore(db: Database): RetentionStore {
       return Number(numAffectedRows ?? 0);
     },
     removeExpiredSessions: (limit) => deleteExpiredSessions(db, limit),
+    removeEndedCredentials: (days, limit) => deleteEndedCredentials(db, days, limit),
   };
 }
 
@@ -34,6 +35,22 @@ async function deleteExpiredSessions(db: Database, limit: number): Promise<numbe
       RETURNING id
     )
     SELECT (SELECT count(*) FROM session) + (SELECT count(*) FROM link) AS removed`.execute(db);
+  return rows[0]?.removed ?? 0;
+}
+
+/** Scans both tables, whose size is bounded per partner. Sessions and links of a key are removed with it. */
+async function deleteEndedCredentials(db: Database, days: number, limit: number): Promise<number> {
+  const { rows } = await sql<{ removed: number }>`
+    WITH key AS (
+      DELETE FROM api_key WHERE id = ANY (ARRAY(
+        SELECT id FROM api_key WHERE least(revoked_at, expires_at) < ${daysAgo(days)} LIMIT ${limit}))
+      RETURNING id
+    ), token AS (
+      DELETE FROM user_token WHERE id = ANY (ARRAY(
+        SELECT id FROM user_token WHERE revoked_at < ${daysAgo(days)} LIMIT ${limit}))
+      RETURNING id
+    )
+    SELECT (SELECT count(*) FROM key) + (SELECT count(*) FROM token) AS removed`.execute(db);
   return rows[0]?.removed ?? 0;
 }
 

@@ -1,3 +1,4 @@
+import { endedCredentialDays } from '../../domain/own-access.ts';
 import { type Retention, firstJobsWithin, purgedGenerationDays } from '../../domain/retention.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
 import type { Log } from '../../ports/observability.ts';
@@ -35,8 +36,9 @@ export async function removeExpiredRecords(deps: Deps, signal: AbortSignal): Pro
   const generations = await removeAll(() => store.removePurgedGenerations(purgedGenerationDays, rows), signal);
   const sessions = await removeAll(() => store.removeExpiredSessions(rows), signal);
   const uploads = await removeAll(() => deps.uploadSweep.removeEnded(rows), signal);
-  if (jobs + auditEntries + generations + sessions + uploads > 0)
-    deps.log.info({ jobs, auditEntries, generations, sessions, uploads }, 'expired records removed');
+  const credentials = await removeAll(() => store.removeEndedCredentials(endedCredentialDays, rows), signal);
+  const removed = { jobs, auditEntries, generations, sessions, uploads, credentials };
+  if (Object.values(removed).some((count) => count > 0)) deps.log.info(removed, 'expired records removed');
   // Last, because only this step needs the storage.
   const aborted = await abortExpiredUploads(deps, signal);
   if (aborted > 0) deps.log.info({ uploads: aborted }, 'expired uploads aborted');

@@ -61,6 +61,8 @@ export const screens: readonly Screen[] = [
   },
   { name: 'new-audience', title: 'New audience', role: 'partner', path: () => 'audiences/new' },
   { name: 'attributes', title: 'Attributes', role: 'partner', path: () => 'attributes' },
+  { name: 'keys', title: 'Keys', role: 'partner', path: () => 'keys' },
+  { name: 'customers', title: 'Customers', role: 'partner', path: () => 'customers' },
   { name: 'limits', title: 'Limits', role: 'partner', path: () => 'limits' },
   { name: 'lanes', title: 'Lanes', role: 'operator', path: () => 'operator/lanes', shows: '3 partners wait' },
   { name: 'jobs', title: 'Jobs', role: 'operator', path: () => 'operator/jobs' },

@@ -2,12 +2,21 @@ import { InvalidArgumentError, Option } from 'commander';
 import { wrongUse } from '../failures/cli-failure.ts';
 import { ask } from '../terminal/prompt.ts';
 
+/** The commands that list the IDs of each kind. */
+const lists = {
+  import: 'inlet imports',
+  audience: 'inlet audience list',
+  attribute: 'inlet attributes',
+  key: 'inlet keys',
+  customer: 'inlet customers',
+  token: 'inlet tokens list <customer-id>',
+} as const;
+
 /** Parses an ID without calling the service. Accepts only plain digits, because `1e1` is probably a typo. */
-export function toId(kind: 'import' | 'audience', text: string): number {
+export function toId(kind: keyof typeof lists, text: string): number {
   const id = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(id)) return id;
-  const list = kind === 'import' ? 'inlet imports' : 'inlet audience list';
-  throw wrongUse(`"${text}" is not a valid ${kind} ID.`, `IDs are whole numbers. Run \`${list}\`.`);
+  throw wrongUse(`"${text}" is not a valid ${kind} ID.`, `IDs are whole numbers. Run \`${lists[kind]}\`.`);
 }
 
 /** Parses an option that is a whole number in a range. */

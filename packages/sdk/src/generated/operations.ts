@@ -3,6 +3,7 @@
 import type { Api, CallOptions, ServerEvent, WriteOptions } from '../call.ts';
 import type { Answered, Result } from '../result.ts';
 import type {
+  ApiKey,
   AppendFiles,
   Attribute,
   Audience,
@@ -11,8 +12,14 @@ import type {
   CompletedUpload,
   Composition,
   ConsoleLink,
+  CreateApiKey,
+  CreateAttribute,
   CreateAudience,
+  CreateCustomer,
+  CreatedApiKey,
   CreatedAudience,
+  CreatedUserToken,
+  Customer,
   DeleteAttributeData,
   Event,
   ImportFile,
@@ -32,9 +39,16 @@ import type {
   Queued,
   QueueImport,
   Ready,
+  RenameAttribute,
+  RenameCustomer,
   RetryImport,
+  RotateApiKey,
+  RotatedApiKey,
   StartUpload,
+  TieForeignKeys,
+  UntieForeignKeys,
   Upload,
+  UserToken,
 } from './schemas.ts';
 
 /** One method per API operation. Parameters: path parameters, body, options. */
@@ -93,6 +107,86 @@ export class Operations {
   /** List attributes: `GET /v1/marketplace/attributes`. */
   listAttributes(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly Attribute[]>> {
     return this.#api.call({ method: 'GET', path: '/v1/marketplace/attributes', query: options?.query, auth: 'key', options });
+  }
+
+  /** Create an attribute: `POST /v1/marketplace/attributes`. */
+  createAttribute(body: CreateAttribute, options?: WriteOptions): Promise<Answered<Attribute>> {
+    return this.#api.call({ method: 'POST', path: '/v1/marketplace/attributes', body, auth: 'key', options });
+  }
+
+  /** Rename an attribute: `PATCH /v1/marketplace/attributes/{attribute_id}`. */
+  renameAttribute(attribute_id: number, body: RenameAttribute, options?: WriteOptions): Promise<Answered<Attribute>> {
+    return this.#api.call({ method: 'PATCH', path: `/v1/marketplace/attributes/${encodeURIComponent(attribute_id)}`, body, auth: 'key', options });
+  }
+
+  /** Retire an attribute: `POST /v1/marketplace/attributes/{attribute_id}/retire`. */
+  retireAttribute(attribute_id: number, options?: WriteOptions): Promise<Answered<Attribute>> {
+    return this.#api.call({ method: 'POST', path: `/v1/marketplace/attributes/${encodeURIComponent(attribute_id)}/retire`, auth: 'key', options });
+  }
+
+  /** Add foreign keys to an attribute: `PUT /v1/marketplace/attributes/{attribute_id}/foreign-keys`. */
+  tieForeignKeys(attribute_id: number, body: TieForeignKeys, options?: WriteOptions): Promise<Answered<Attribute>> {
+    return this.#api.call({ method: 'PUT', path: `/v1/marketplace/attributes/${encodeURIComponent(attribute_id)}/foreign-keys`, body, auth: 'key', options });
+  }
+
+  /** Remove foreign keys from an attribute: `DELETE /v1/marketplace/attributes/{attribute_id}/foreign-keys`. */
+  untieForeignKeys(attribute_id: number, body: UntieForeignKeys, options?: WriteOptions): Promise<Answered<Attribute>> {
+    return this.#api.call({ method: 'DELETE', path: `/v1/marketplace/attributes/${encodeURIComponent(attribute_id)}/foreign-keys`, body, auth: 'key', options });
+  }
+
+  /** List API keys: `GET /v1/keys`. */
+  listKeys(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly ApiKey[]>> {
+    return this.#api.call({ method: 'GET', path: '/v1/keys', query: options?.query, auth: 'key', options });
+  }
+
+  /** Create an API key: `POST /v1/keys`. */
+  createKey(body: CreateApiKey, options?: WriteOptions): Promise<Answered<CreatedApiKey>> {
+    return this.#api.call({ method: 'POST', path: '/v1/keys', body, auth: 'key', options });
+  }
+
+  /** Rotate an API key: `POST /v1/keys/{key_id}/rotate`. */
+  rotateKey(key_id: number, body: RotateApiKey, options?: WriteOptions): Promise<Answered<RotatedApiKey>> {
+    return this.#api.call({ method: 'POST', path: `/v1/keys/${encodeURIComponent(key_id)}/rotate`, body, auth: 'key', options });
+  }
+
+  /** Revoke an API key: `DELETE /v1/keys/{key_id}`. */
+  revokeKey(key_id: number, options?: WriteOptions & { readonly query?: { readonly force?: 'true' | 'false' | undefined } | undefined }): Promise<Answered<void>> {
+    return this.#api.call({ method: 'DELETE', path: `/v1/keys/${encodeURIComponent(key_id)}`, query: options?.query, auth: 'key', options });
+  }
+
+  /** List customers: `GET /v1/customers`. */
+  listCustomers(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly Customer[]>> {
+    return this.#api.call({ method: 'GET', path: '/v1/customers', query: options?.query, auth: 'key', options });
+  }
+
+  /** Create a customer: `POST /v1/customers`. */
+  createCustomer(body: CreateCustomer, options?: WriteOptions): Promise<Answered<Customer>> {
+    return this.#api.call({ method: 'POST', path: '/v1/customers', body, auth: 'key', options });
+  }
+
+  /** Rename a customer: `PATCH /v1/customers/{customer_id}`. */
+  renameCustomer(customer_id: number, body: RenameCustomer, options?: WriteOptions): Promise<Answered<Customer>> {
+    return this.#api.call({ method: 'PATCH', path: `/v1/customers/${encodeURIComponent(customer_id)}`, body, auth: 'key', options });
+  }
+
+  /** Remove a customer: `DELETE /v1/customers/{customer_id}`. */
+  removeCustomer(customer_id: number, options?: WriteOptions): Promise<Answered<void>> {
+    return this.#api.call({ method: 'DELETE', path: `/v1/customers/${encodeURIComponent(customer_id)}`, auth: 'key', options });
+  }
+
+  /** List a customer's user tokens: `GET /v1/customers/{customer_id}/tokens`. */
+  listUserTokens(customer_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly UserToken[]>> {
+    return this.#api.call({ method: 'GET', path: `/v1/customers/${encodeURIComponent(customer_id)}/tokens`, query: options?.query, auth: 'key', options });
+  }
+
+  /** Issue a user token: `POST /v1/customers/{customer_id}/tokens`. */
+  createUserToken(customer_id: number, options?: WriteOptions): Promise<Answered<CreatedUserToken>> {
+    return this.#api.call({ method: 'POST', path: `/v1/customers/${encodeURIComponent(customer_id)}/tokens`, auth: 'key', options });
+  }
+
+  /** Revoke a user token: `DELETE /v1/customers/{customer_id}/tokens/{token_id}`. */
+  revokeUserToken(customer_id: number, token_id: number, options?: WriteOptions): Promise<Answered<void>> {
+    return this.#api.call({ method: 'DELETE', path: `/v1/customers/${encodeURIComponent(customer_id)}/tokens/${encodeURIComponent(token_id)}`, auth: 'key', options });
   }
 
   /** List audiences: `GET /v2/firstparty/audience`. */

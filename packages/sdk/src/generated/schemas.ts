@@ -2,6 +2,24 @@
 
 export type AbortUpload = Readonly<Record<string, unknown>> | null;
 
+export type ApiKey = {
+  readonly key_id: number;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The key or console session that created the key. Null for the operator. */
+  readonly created_by: string | null;
+  /** When the key was last used, accurate to about a minute. Null if it was never used. */
+  readonly last_used_at: string | null;
+  /** When the key stops working. Null if it never expires. */
+  readonly expires_at: string | null;
+  /** When the key was revoked. */
+  readonly revoked_at: string | null;
+  /** Whether this request was sent with the key. */
+  readonly current: boolean;
+};
+
 export type AppendFiles = {
   /** The path of a file, or a prefix of many files, relative to the partner's prefix. */
   readonly file_path: string;
@@ -157,6 +175,22 @@ export type ConsoleLink = {
   readonly expires_at: string;
 };
 
+export type CreateApiKey = {
+  /** The purpose of the key, at most 100 characters. */
+  readonly name?: string | undefined;
+  /** What the key can do. Only scopes that the caller has. */
+  readonly scopes: readonly ('marketplace:read' | 'marketplace:write' | 'audience:read' | 'audience:write' | 'attributes:write' | 'keys:read' | 'keys:write' | 'customers:read' | 'customers:write' | 'storage:write')[];
+  /** Null if the key never expires. A key never outlives the key that creates it. */
+  readonly expires_in_days?: number | null | undefined;
+};
+
+export type CreateAttribute = {
+  /** A unique name of 1 to 100 characters. Composition reports show it, including those of other partners. */
+  readonly name: string;
+  /** Your own keys for the attribute, which files can contain instead of its ID. At most 1000. Each key has 1 to 200 characters, without `|`, control characters, or spaces at the ends. */
+  readonly foreign_keys?: readonly string[] | undefined;
+};
+
 export type CreateAudience = {
   readonly name: string;
   /** The path of a file, or a prefix of many files, relative to the partner's prefix. */
@@ -165,9 +199,53 @@ export type CreateAudience = {
 
 export type CreateConsoleLink = Readonly<Record<string, unknown>> | null;
 
+export type CreateCustomer = {
+  /** A unique name of 1 to 100 characters. A token of an OpenID Connect issuer names the customer by this name, exactly. */
+  readonly name: string;
+};
+
+export type CreatedApiKey = {
+  readonly key_id: number;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The key or console session that created the key. Null for the operator. */
+  readonly created_by: string | null;
+  /** When the key was last used, accurate to about a minute. Null if it was never used. */
+  readonly last_used_at: string | null;
+  /** When the key stops working. Null if it never expires. */
+  readonly expires_at: string | null;
+  /** When the key was revoked. */
+  readonly revoked_at: string | null;
+  /** Whether this request was sent with the key. */
+  readonly current: boolean;
+  /** The API key, which is shown only here. Null in the response to a repeated request, because Inlet stores only a hash. */
+  readonly api_key: string | null;
+};
+
 export type CreatedAudience = {
   readonly audience_id: number;
   readonly default_warehouse_segment_id: number;
+};
+
+export type CreatedUserToken = {
+  readonly token_id: number;
+  readonly customer_id: number;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The key or console session that created the token. Null for the operator. */
+  readonly created_by: string | null;
+  readonly revoked_at: string | null;
+  /** The user token, which is shown only here. Null in the response to a repeated request, because Inlet stores only a hash. */
+  readonly user_token: string | null;
+};
+
+export type CreateUserToken = Readonly<Record<string, unknown>> | null;
+
+export type Customer = {
+  readonly customer_id: number;
+  readonly name: string;
 };
 
 export type DeleteAttributeData = {
@@ -760,6 +838,20 @@ export type Ready = {
   readonly dependencies: Readonly<Record<string, 'ok' | 'unavailable'>>;
 };
 
+export type RemoveCustomer = Readonly<Record<string, unknown>> | null;
+
+export type RenameAttribute = {
+  /** A unique name of 1 to 100 characters. */
+  readonly name: string;
+};
+
+export type RenameCustomer = {
+  /** A unique name of 1 to 100 characters. A token of an OpenID Connect issuer names the customer by this name, exactly. */
+  readonly name: string;
+};
+
+export type RetireAttribute = Readonly<Record<string, unknown>> | null;
+
 export type RetryImport = {
   /** Credentials for the partner's own bucket. Required if `path_type` is 1. */
   readonly credentials?: {
@@ -771,11 +863,51 @@ export type RetryImport = {
   } | undefined;
 };
 
+export type RevokeApiKey = Readonly<Record<string, unknown>> | null;
+
+export type RevokeUserToken = Readonly<Record<string, unknown>> | null;
+
+export type RotateApiKey = {
+  /** How long the old key keeps working. With 0, it stops working at once. */
+  readonly overlap_hours?: number | undefined;
+  /** Null for the lifetime of the old key. */
+  readonly expires_in_days?: number | null | undefined;
+};
+
+export type RotatedApiKey = {
+  readonly key_id: number;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The key or console session that created the key. Null for the operator. */
+  readonly created_by: string | null;
+  /** When the key was last used, accurate to about a minute. Null if it was never used. */
+  readonly last_used_at: string | null;
+  /** When the key stops working. Null if it never expires. */
+  readonly expires_at: string | null;
+  /** When the key was revoked. */
+  readonly revoked_at: string | null;
+  /** Whether this request was sent with the key. */
+  readonly current: boolean;
+  /** The API key, which is shown only here. Null in the response to a repeated request, because Inlet stores only a hash. */
+  readonly api_key: string | null;
+  readonly replaces: ApiKey;
+};
+
 export type StartUpload = {
   /** The path of the new file, relative to the partner's prefix. */
   readonly file_path: string;
   /** Size of the file. */
   readonly bytes: number;
+};
+
+export type TieForeignKeys = {
+  readonly foreign_keys: readonly string[];
+};
+
+export type UntieForeignKeys = {
+  readonly foreign_keys: readonly string[];
 };
 
 export type Upload = {
@@ -802,4 +934,14 @@ export type Upload = {
   })[];
   /** When the upload can no longer be read or completed (ISO 8601, UTC). */
   readonly expires_at: string;
+};
+
+export type UserToken = {
+  readonly token_id: number;
+  readonly customer_id: number;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The key or console session that created the token. Null for the operator. */
+  readonly created_by: string | null;
+  readonly revoked_at: string | null;
 };

@@ -4,18 +4,8 @@ import { partnerOf } from '../authentication.ts';
 import { invalidPage } from '../documentation.ts';
 import { defineRoute } from '../operation.ts';
 import { pageOf, readCursor } from '../paging.ts';
+import { attributeRecord, attributeSchema } from '../records/attribute.ts';
 import { pageQuery } from '../schemas.ts';
-
-const attributeSchema = z
-  .object({
-    attribute_id: z.int(),
-    name: z.string(),
-    foreign_keys: z.array(z.string()),
-    retired: z
-      .boolean()
-      .meta({ description: 'A retired attribute accepts no imports. Its data can still be deleted.' }),
-  })
-  .meta({ id: 'Attribute' });
 
 export const attributeListSchema = z.array(attributeSchema).max(1000);
 
@@ -46,11 +36,6 @@ export const listAttributes = defineRoute({
     const page = { afterId, limit: limit + 1 };
     const items = await deps.attributes.list(partnerOf(request).id, { retired: true, page });
     const attributes = pageOf(request, reply, { list: 'attributes', limit, items }, ({ id }) => [id]);
-    return attributes.map(({ id, name, foreignKeys, isRetired }) => ({
-      attribute_id: id,
-      name,
-      foreign_keys: [...foreignKeys],
-      retired: isRetired,
-    }));
+    return attributes.map(attributeRecord);
   },
 });

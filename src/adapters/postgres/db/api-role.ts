@@ -102,16 +102,19 @@ export function roleRemedy(role: string): string {
 
 export const apiTables: Readonly<Record<string, string>> = {
   partner: 'SELECT, UPDATE (next_seq)',
-  attribute: 'SELECT',
-  attribute_foreign_key: 'SELECT',
+  // Keys are found by hash through key_with_hash(), so the role cannot read hashes.
+  api_key:
+    'SELECT (id, partner_id, name, scopes, created_at, last_used_at, expires_at, revoked_at, created_by), INSERT (partner_id, key_hash, name, scopes, expires_at, created_by), UPDATE (expires_at, revoked_at)',
+  attribute: 'SELECT, INSERT (partner_id, name), UPDATE (name, retired_at)',
+  attribute_foreign_key: 'SELECT, INSERT, UPDATE (attribute_id)',
   job: 'SELECT, INSERT, UPDATE (status, cancelled, cancel_requested_at, cancel_requested_by, finished_at, updated_at, cleaned_at)',
   import_log: 'SELECT, INSERT',
   // Only workers decrypt the sealed credentials.
   job_credential: 'INSERT',
   job_file: 'SELECT, UPDATE (dismissed_at, status, failure_code, failure_detail, updated_at)',
   job_file_reject: 'SELECT',
-  customer: 'SELECT',
-  user_token: 'SELECT',
+  customer: 'SELECT, INSERT (partner_id, name), UPDATE (name)',
+  user_token: 'SELECT, INSERT (partner_id, customer_id, token_hash, created_by), UPDATE (revoked_at)',
   audience:
     'SELECT, INSERT, UPDATE (generation, uploaded_devices, unique_devices, matched_devices, matched_at, last_load_id, updated_at)',
   audience_load: 'SELECT, INSERT, UPDATE (superseded, dismissed_at)',
@@ -134,7 +137,6 @@ export const apiTables: Readonly<Record<string, string>> = {
 /** Every other table, with the reason why the API has no access. */
 export const closedToApi: Readonly<Record<string, string>> = {
   backup: 'written by `inlet backup` and read by the operator API',
-  api_key: 'keys are found by hash, through key_with_hash()',
   console_session: 'sessions are found by hash, through find_console_session()',
   schema_migration: 'read and written by `inlet migrate` and `inlet doctor`',
   event_counter: 'written by workers',
@@ -176,6 +178,9 @@ export const apiFunctions = [
   'console_session_with_hash(bytea)',
   'open_console_session(bytea, text, text, text, bigint, bigint, bigint, bigint, bigint, double precision, double precision, integer)',
   'use_console_link(bytea)',
+  'key_of_session(bigint)',
+  'remove_customer(bigint)',
+  'untie_foreign_keys(bigint, text[])',
 ] as const;
 
 const apiSequences = ['warehouse_segment_id'] as const;

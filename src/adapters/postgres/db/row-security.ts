@@ -43,7 +43,7 @@ async function requirePrivileges(client: Client, role: string): Promise<void> {
   for (const privilege of ['SELECT', 'INSERT']) {
     const tables = Object.entries(apiTables).flatMap(([table, rights]) => (rights.includes(privilege) ? [table] : []));
     const { rows } = await client.query<{ missing: string | null }>(
-      `SELECT string_agg(name, ', ') AS missing FROM unnest($1::text[]) AS name WHERE NOT has_table_privilege(name, $2)`,
+      `SELECT string_agg(name, ', ') AS missing FROM unnest($1::text[]) AS name WHERE NOT has_any_column_privilege(name, $2)`,
       [tables, privilege],
     );
     const missing = rows[0]?.missing ?? null;

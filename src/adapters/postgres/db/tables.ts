@@ -27,6 +27,7 @@ type ApiKeyTable = {
   last_used_at: Date | null;
   expires_at: Date | null;
   revoked_at: Date | null;
+  created_by: ColumnType<string | null, string | null | undefined, never>;
 };
 
 type AuditLogTable = {
@@ -138,6 +139,7 @@ type UserTokenTable = {
   token_hash: Uint8Array;
   created_at: Timestamp;
   revoked_at: Date | null;
+  created_by: ColumnType<string | null, string | null | undefined, never>;
 };
 
 type AudienceTable = {

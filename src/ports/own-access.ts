@@ -1,0 +1,56 @@
+import type { ApiKey, NewApiKey } from '../domain/api-key.ts';
+import type { Attribute } from '../domain/attribute.ts';
+import type { Caller } from '../domain/caller.ts';
+import type { Customer, UserToken } from '../domain/customer.ts';
+import type { IdempotentRequest } from '../domain/idempotency.ts';
+
+// Changes that partners make themselves. The audit log names the caller. Each change runs in one transaction, in which the
+// API key of the caller must still work. All methods fail with `not_found` for an ID of another partner.
+
+export type OwnChange = {
+  readonly caller: Caller;
+  /** Null if the request has no idempotency key. A stored request never contains a secret. */
+  readonly idempotency: IdempotentRequest | null;
+};
+
+export interface OwnAttributes {
+  /** Fails with `invalid_request` if the name or a foreign key is in use, and with `quota_exceeded`. */
+  create(
+    change: OwnChange,
+    attribute: { readonly name: string; readonly foreignKeys: readonly string[] },
+  ): Promise<Attribute>;
+  rename(change: OwnChange, attributeId: number, name: string): Promise<Attribute>;
+  retire(change: OwnChange, attributeId: number): Promise<Attribute>;
+  /** Maps foreign keys to the attribute, and moves those that are mapped to another attribute. */
+  tie(change: OwnChange, attributeId: number, foreignKeys: readonly string[]): Promise<Attribute>;
+  /** Ignores foreign keys that are not mapped to the attribute. */
+  untie(change: OwnChange, attributeId: number, foreignKeys: readonly string[]): Promise<Attribute>;
+}
+
+export interface OwnKeys {
+  /** Creates a key that expires no later than the key of the caller. */
+  create(change: OwnChange, keyHash: Uint8Array, newKey: NewApiKey): Promise<ApiKey>;
+  /** Replaces a working key. `check` can reject the key by throwing. */
+  rotate(
+    change: OwnChange,
+    keyId: number,
+    next: { readonly keyHash: Uint8Array; readonly livesSeconds: number | null; readonly overlapSeconds: number },
+    check: (old: ApiKey) => void,
+  ): Promise<{ readonly old: ApiKey; readonly made: ApiKey }>;
+  /** Revokes a key. `check` can reject it by throwing, and gets all working keys of the partner. */
+  revoke(change: OwnChange, keyId: number, check: (workingKeys: readonly ApiKey[]) => void): Promise<void>;
+}
+
+export type OwnUserToken = Omit<UserToken, 'customer'>;
+
+export interface OwnCustomers {
+  create(change: OwnChange, name: string): Promise<Customer>;
+  rename(change: OwnChange, customerId: number, name: string): Promise<Customer>;
+  /**
+   * Removes a customer with its user tokens, and ends its sessions. Fails with `customer_in_use` if it has audiences.
+   */
+  remove(change: OwnChange, customerId: number): Promise<void>;
+  addToken(change: OwnChange, customerId: number, tokenHash: Uint8Array): Promise<OwnUserToken>;
+  /** Revoking again keeps the first revocation time. */
+  revokeToken(change: OwnChange, of: { readonly customerId: number; readonly tokenId: number }): Promise<void>;
+}
