@@ -13,6 +13,7 @@ export const sidebar = [
       { label: 'API reference', slug: 'reference' },
       { label: 'Composition reports', slug: 'composition' },
       { label: 'Links to reports', slug: 'partners/console-links' },
+      { label: 'Attributes, keys, and customers', slug: 'partners/keys-and-customers' },
       'user-tokens',
       'errors',
       'partners/limits',

@@ -13,6 +13,7 @@ export const followedPages = {
     'docs/partners/uploads.md',
     'docs/partners/limits.md',
     'docs/partners/command-line.md',
+    'docs/partners/keys-and-customers.md',
   ],
   operator: ['docs/operators/get-started.md'],
   developer: ['docs/developers/get-started.md'],

@@ -174,13 +174,13 @@ export const apiFunctions = [
   'end_console_session(bytea)',
   'redeem_console_link(bytea)',
   'console_subject(text, text)',
+  'key_of_session(bigint)',
+  'remove_customer(bigint)',
+  'untie_foreign_keys(bigint, text[])',
   // Called by the previous release.
   'console_session_with_hash(bytea)',
   'open_console_session(bytea, text, text, text, bigint, bigint, bigint, bigint, bigint, double precision, double precision, integer)',
   'use_console_link(bytea)',
-  'key_of_session(bigint)',
-  'remove_customer(bigint)',
-  'untie_foreign_keys(bigint, text[])',
 ] as const;
 
 const apiSequences = ['warehouse_segment_id'] as const;
