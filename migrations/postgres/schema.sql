@@ -158,6 +158,22 @@ CREATE FUNCTION public.extend_console_session(bytea, idle_seconds double precisi
   WHERE token_hash = $1 AND now() < idle_expires_at
 $_$;
 
+CREATE FUNCTION public.find_console_session(bytea) RETURNS TABLE(id bigint, role text, name text, segment_id bigint, audience_id bigint, expires_at timestamp with time zone, idle_expires_at timestamp with time zone, partner_id bigint, partner_name text, partner_prefix text, customer_id bigint, customer_name text, key_scopes text[], window_id bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  SELECT s.id, s.role, s.name, s.segment_id, s.audience_id, s.expires_at, s.idle_expires_at,
+    p.id, p.name, p.prefix, c.id, c.name, k.scopes, -1 - (hashtextextended(s.subject, 0) & 4503599627370495)
+  FROM public.console_session s
+  LEFT JOIN public.partner p ON p.id = s.partner_id
+  LEFT JOIN public.customer c ON c.id = s.customer_id
+  LEFT JOIN public.api_key k ON k.id = s.api_key_id
+  LEFT JOIN public.user_token t ON t.id = s.user_token_id
+  WHERE s.token_hash = $1 AND now() < least(s.expires_at, s.idle_expires_at)
+    AND (s.api_key_id IS NULL OR (k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true)))
+    AND t.revoked_at IS NULL
+$_$;
+
 CREATE FUNCTION public.folds_of_all() RETURNS TABLE(partner_id bigint, fold_id bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -324,6 +340,21 @@ CREATE FUNCTION public.open_console_session(token bytea, role text, subject text
   RETURNING expires_at;
 $_$;
 
+CREATE FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, user_token bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) RETURNS timestamp with time zone
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  DELETE FROM public.console_session WHERE id IN (
+    SELECT s.id FROM public.console_session s WHERE s.subject = $3 AND s.partner_id IS NOT DISTINCT FROM $5
+    ORDER BY s.id DESC OFFSET greatest(0, $13 - 1));
+  INSERT INTO public.console_session (
+    token_hash, role, subject, name, partner_id, customer_id, api_key_id, user_token_id, segment_id, audience_id, expires_at,
+    idle_expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + make_interval(secs => $12),
+    now() + make_interval(secs => least($11, $12)))
+  RETURNING expires_at;
+$_$;
+
 CREATE TABLE public.partner (
     id bigint NOT NULL,
     name text NOT NULL,
@@ -345,6 +376,23 @@ CREATE FUNCTION public.recorded_shards() RETURNS TABLE(number integer, identity 
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$ SELECT s.number, s.identity, s.weight FROM public.shard s ORDER BY s.number $$;
+
+CREATE FUNCTION public.redeem_console_link(bytea) RETURNS TABLE(partner_id bigint, partner_name text, partner_prefix text, customer_id bigint, customer_name text, api_key_id bigint, user_token_id bigint, segment_id bigint, audience_id bigint)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  WITH used AS (
+    UPDATE public.console_link SET used_at = now()
+    WHERE token_hash = $1 AND used_at IS NULL AND now() < expires_at
+    RETURNING *)
+  SELECT p.id, p.name, p.prefix, c.id, c.name, k.id, used.user_token_id, used.segment_id, used.audience_id
+  FROM used
+  JOIN public.partner p ON p.id = used.partner_id
+  JOIN public.api_key k ON k.id = used.api_key_id AND k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true)
+  LEFT JOIN public.customer c ON c.id = used.customer_id
+  LEFT JOIN public.user_token t ON t.id = used.user_token_id
+  WHERE t.revoked_at IS NULL
+$_$;
 
 CREATE FUNCTION public.remove_customer(customer bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -598,7 +646,8 @@ CREATE TABLE public.console_link (
     audience_id bigint NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    used_at timestamp with time zone
+    used_at timestamp with time zone,
+    user_token_id bigint
 );
 
 ALTER TABLE public.console_link ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -624,6 +673,7 @@ CREATE TABLE public.console_session (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     idle_expires_at timestamp with time zone NOT NULL,
+    user_token_id bigint,
     CONSTRAINT console_session_check CHECK (((role = 'operator'::text) = (partner_id IS NULL))),
     CONSTRAINT console_session_check1 CHECK (((role <> 'customer'::text) OR (customer_id IS NOT NULL))),
     CONSTRAINT console_session_check2 CHECK (((role = 'link'::text) = ((segment_id IS NOT NULL) AND (audience_id IS NOT NULL)))),
@@ -948,10 +998,46 @@ CREATE TABLE public.source_bucket (
     recorded_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.storage_key (
+    id bigint NOT NULL,
+    partner_id bigint NOT NULL,
+    access_key_id text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_by text,
+    expires_at timestamp with time zone
+);
+
+ALTER TABLE public.storage_key ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.storage_key_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.sweep (
     name text NOT NULL,
     ran_at timestamp with time zone NOT NULL,
     next_at timestamp with time zone
+);
+
+CREATE TABLE public.upload (
+    id bigint NOT NULL,
+    partner_id bigint NOT NULL,
+    object_key text NOT NULL,
+    storage_id text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone
+);
+
+ALTER TABLE public.upload ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.upload_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE public.user_token (
@@ -1114,8 +1200,20 @@ ALTER TABLE ONLY public.shard
 ALTER TABLE ONLY public.source_bucket
     ADD CONSTRAINT source_bucket_pkey PRIMARY KEY (identity);
 
+ALTER TABLE ONLY public.storage_key
+    ADD CONSTRAINT storage_key_partner_id_access_key_id_key UNIQUE (partner_id, access_key_id);
+
+ALTER TABLE ONLY public.storage_key
+    ADD CONSTRAINT storage_key_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.sweep
     ADD CONSTRAINT sweep_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.upload
+    ADD CONSTRAINT upload_partner_id_storage_id_key UNIQUE (partner_id, storage_id);
+
+ALTER TABLE ONLY public.upload
+    ADD CONSTRAINT upload_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.user_token
     ADD CONSTRAINT user_token_pkey PRIMARY KEY (id);
@@ -1199,6 +1297,12 @@ CREATE INDEX report_draw_partner ON public.report_draw USING btree (partner_id, 
 
 CREATE INDEX report_request_partner ON public.report_request USING btree (partner_id, requested_at);
 
+CREATE INDEX storage_key_expiring ON public.storage_key USING btree (expires_at);
+
+CREATE INDEX upload_expired ON public.upload USING btree (expires_at);
+
+CREATE INDEX upload_open ON public.upload USING btree (partner_id, expires_at) WHERE (ended_at IS NULL);
+
 CREATE INDEX user_token_of ON public.user_token USING btree (partner_id, id);
 
 CREATE INDEX user_token_of_customer ON public.user_token USING btree (customer_id, id);
@@ -1210,6 +1314,8 @@ CREATE TRIGGER audit_changed AFTER UPDATE ON public.attribute FOR EACH ROW WHEN 
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.customer FOR EACH ROW WHEN (((to_jsonb(old.*) - '{next_seq,purge_after,last_used_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{next_seq,purge_after,last_used_at}'::text[]))) EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.partner FOR EACH ROW WHEN (((to_jsonb(old.*) - '{next_seq,purge_after,last_used_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{next_seq,purge_after,last_used_at}'::text[]))) EXECUTE FUNCTION public.audit_change();
+
+CREATE TRIGGER audit_changed AFTER UPDATE ON public.storage_key FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.user_token FOR EACH ROW WHEN (((to_jsonb(old.*) - '{next_seq,purge_after,last_used_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{next_seq,purge_after,last_used_at}'::text[]))) EXECUTE FUNCTION public.audit_change();
 
@@ -1224,6 +1330,8 @@ CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.console_session FOR EACH S
 CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.customer FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.partner FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
+
+CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.storage_key FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.user_token FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
 
@@ -1240,6 +1348,8 @@ CREATE TRIGGER audit_made AFTER INSERT ON public.console_session FOR EACH ROW EX
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.customer FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.partner FOR EACH ROW EXECUTE FUNCTION public.audit_change();
+
+CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.storage_key FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.user_token FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
@@ -1313,6 +1423,9 @@ ALTER TABLE ONLY public.console_link
 ALTER TABLE ONLY public.console_link
     ADD CONSTRAINT console_link_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.console_link
+    ADD CONSTRAINT console_link_user_token_id_fkey FOREIGN KEY (user_token_id) REFERENCES public.user_token(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.console_session
     ADD CONSTRAINT console_session_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES public.api_key(id) ON DELETE CASCADE;
 
@@ -1321,6 +1434,9 @@ ALTER TABLE ONLY public.console_session
 
 ALTER TABLE ONLY public.console_session
     ADD CONSTRAINT console_session_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.console_session
+    ADD CONSTRAINT console_session_user_token_id_fkey FOREIGN KEY (user_token_id) REFERENCES public.user_token(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.customer
     ADD CONSTRAINT customer_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
@@ -1399,6 +1515,12 @@ ALTER TABLE ONLY public.report_request
 
 ALTER TABLE ONLY public.report_request
     ADD CONSTRAINT report_request_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
+ALTER TABLE ONLY public.storage_key
+    ADD CONSTRAINT storage_key_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
+ALTER TABLE ONLY public.upload
+    ADD CONSTRAINT upload_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.user_token
     ADD CONSTRAINT user_token_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES public.customer(id);
@@ -1526,6 +1648,10 @@ CREATE POLICY of_partner ON public.report_request USING (((partner_id = public.c
 
 CREATE POLICY of_partner ON public.request_window USING ((partner_id = public.current_partner()));
 
+CREATE POLICY of_partner ON public.storage_key USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.upload USING ((partner_id = public.current_partner()));
+
 CREATE POLICY of_partner ON public.user_token USING ((partner_id = public.current_partner()));
 
 ALTER TABLE public.overlap ENABLE ROW LEVEL SECURITY;
@@ -1543,6 +1669,10 @@ ALTER TABLE public.report_draw ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.report_request ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.request_window ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.storage_key ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.upload ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.user_token ENABLE ROW LEVEL SECURITY;
 
@@ -1569,6 +1699,9 @@ GRANT ALL ON FUNCTION public.end_console_session(bytea) TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.extend_console_session(bytea, idle_seconds double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.extend_console_session(bytea, idle_seconds double precision) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.find_console_session(bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.find_console_session(bytea) TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.folds_of_all() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.folds_of_all() TO inlet_api;
@@ -1617,6 +1750,9 @@ GRANT ALL ON FUNCTION public.note_key_uses(bigint[]) TO inlet_api;
 REVOKE ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) TO inlet_api;
 
+REVOKE ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, user_token bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, user_token bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) TO inlet_api;
+
 GRANT SELECT ON TABLE public.partner TO inlet_api;
 
 GRANT UPDATE(next_seq) ON TABLE public.partner TO inlet_api;
@@ -1626,6 +1762,9 @@ GRANT ALL ON FUNCTION public.partner_with_key(bytea) TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.recorded_shards() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.recorded_shards() TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.redeem_console_link(bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.redeem_console_link(bytea) TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.remove_customer(customer bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.remove_customer(customer bigint) TO inlet_api;
@@ -1757,6 +1896,20 @@ GRANT SELECT,INSERT ON TABLE public.request_window TO inlet_api;
 GRANT UPDATE(number) ON TABLE public.request_window TO inlet_api;
 
 GRANT UPDATE(taken) ON TABLE public.request_window TO inlet_api;
+
+GRANT SELECT ON TABLE public.storage_key TO inlet_api;
+
+GRANT INSERT(partner_id) ON TABLE public.storage_key TO inlet_api;
+
+GRANT INSERT(access_key_id) ON TABLE public.storage_key TO inlet_api;
+
+GRANT INSERT(created_by) ON TABLE public.storage_key TO inlet_api;
+
+GRANT INSERT(expires_at),UPDATE(expires_at) ON TABLE public.storage_key TO inlet_api;
+
+GRANT SELECT,INSERT ON TABLE public.upload TO inlet_api;
+
+GRANT UPDATE(ended_at) ON TABLE public.upload TO inlet_api;
 
 GRANT SELECT ON TABLE public.user_token TO inlet_api;
 

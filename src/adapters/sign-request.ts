@@ -8,7 +8,7 @@ export type SigningKeys = {
 };
 
 export type UnsignedRequest = {
-  readonly method: 'GET' | 'PUT' | 'POST';
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   readonly url: { readonly protocol: string; readonly hostname: string; readonly port?: number };
   /** Escaped with `encodeRfc3986`. */
   readonly path: string;

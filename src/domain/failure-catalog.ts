@@ -168,6 +168,14 @@ export const failureCatalog = {
     isRetryable: false,
     status: 422,
   },
+  storage_keys_not_available: {
+    title: 'Storage keys cannot be managed here',
+    cause: 'This installation of Inlet does not manage the storage credentials of partners.',
+    remedy: 'Ask the operator for new storage credentials, or upload files over HTTP, which needs none.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 400,
+  },
   customer_in_use: {
     title: 'The customer still has audiences',
     cause:

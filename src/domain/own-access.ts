@@ -18,6 +18,25 @@ export const maxKeyDays = 3_650;
 /** Maximum number of foreign keys in one request. */
 export const maxForeignKeysPerRequest = 1_000;
 
+/** Number of access keys that a partner's storage user can have at the same time. */
+export const maxStorageKeys = 5;
+
+/** An access key of the partner's storage user. */
+export type StorageKey = {
+  readonly accessKeyId: string;
+  /** Null for a key that was created with the partner. */
+  readonly createdAt: Date | null;
+  readonly createdBy: string | null;
+  readonly expiresAt: Date | null;
+};
+
+/** Throws if a rotation would exceed the number of access keys. Expired keys count until workers have removed them. */
+export function requireRoomForStorageKey(accessKeyIds: readonly string[]): void {
+  if (accessKeyIds.length < maxStorageKeys) return;
+  const detail = `A partner can have ${maxStorageKeys} storage keys. Wait until an overlap has ended.`;
+  throw new Failure('quota_exceeded', detail);
+}
+
 export const maxAttributeNameLength = 100;
 
 /** Names the caller in the audit log and in `created_by`. */

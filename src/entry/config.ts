@@ -106,7 +106,7 @@ const settings = z.object({
     .string()
     .optional()
     .describe(
-      'Access key of a Ceph admin user (`users=*;user-policy=*`). Required only for `inlet partner create` without `--without-storage`.',
+      'Access key of a Ceph admin user (`users=*;user-policy=*`). Required for `inlet partner create` without `--without-storage`. If the API and the workers have it, partners can rotate their storage keys.',
     ),
   INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: secret
     .optional()

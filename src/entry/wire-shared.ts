@@ -10,6 +10,7 @@ import { requireRowSecurity } from '../adapters/postgres/db/row-security.ts';
 import type { Database } from '../adapters/postgres/db/tables.ts';
 import { postgresAcceptedRequests } from '../adapters/postgres/idempotency-store.ts';
 import { postgresImportLogStore } from '../adapters/postgres/import-log-store.ts';
+import { postgresOwnStorageKeys } from '../adapters/postgres/own-access/own-storage-keys.ts';
 import { postgresPartnerStore } from '../adapters/postgres/partner-store.ts';
 import { postgresUsageStore } from '../adapters/postgres/usage-store.ts';
 import { type BossRole, startBoss } from '../adapters/postgres/queue/queues.ts';
@@ -17,6 +18,7 @@ import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import type { Secret } from '../domain/secret.ts';
 import { type Config, quotasOf } from './config.ts';
 import { connectSharedStorage } from './shared-bucket.ts';
+import { storageKeysOf } from './storage-provisioner.ts';
 import { type Failpoints, failpoints } from './failpoints.ts';
 import { type Observability, startObservability } from './observability/observability.ts';
 
@@ -93,11 +95,14 @@ export function sharedStores({ config, db, boss, observability, failpoints: { wr
   const { instrumentPort } = observability;
   const sealer = aesGcmSealer(config.INLET_SEALING_KEYS);
   const quotas = quotasOf(config);
+  const storageKeys = storageKeysOf(config);
   const requests = instrumentPort('postgres', 'requests', wrapPort('requests', postgresAcceptedRequests(db, quotas)));
   return {
     requests,
     quotas,
     usage: instrumentPort('postgres', 'usage', postgresUsageStore(db)),
+    ownStorageKeys: instrumentPort('postgres', 'ownStorageKeys', postgresOwnStorageKeys({ db, requests })),
+    storageKeys: storageKeys && instrumentPort('storage', 'storageKeys', storageKeys),
     partners: instrumentPort('postgres', 'partners', postgresPartnerStore(db)),
     attributes: instrumentPort('postgres', 'attributes', postgresAttributeStore(db, quotas)),
     importLogs: instrumentPort(

@@ -14,6 +14,7 @@ import {
   wakeEverySeconds,
   windowsEverySeconds,
 } from '../usecases/admin/maintenance.ts';
+import { removeExpiredStorageKeys, removeStorageKeysEverySeconds } from '../usecases/access/rotate-storage-keys.ts';
 import { removeExpiredRecords, retentionTriedEverySeconds } from '../usecases/admin/retention.ts';
 import { foldEverySeconds, foldIndex } from '../usecases/index/fold-index.ts';
 import { refreshMatched, refreshMatchedEverySeconds } from '../usecases/index/refresh-matched.ts';
@@ -65,6 +66,7 @@ const sweepers = [
   ),
   repeat(removeExpiredReportsEverySeconds * 1000, () => deps.reports.removeExpired(), log),
   repeat(removeExpiredReportsEverySeconds * 1000, () => deps.events.removeExpired(), log),
+  repeat(removeStorageKeysEverySeconds * 1000, () => removeExpiredStorageKeys(deps), log),
   repeat(retentionTriedEverySeconds * 1000, (signal) => removeExpiredRecords(deps, signal), log),
   repeat(
     config.INLET_PURGE_SECONDS * 1000,

@@ -53,6 +53,16 @@ export type StorageGrant = {
   readonly secretAccessKey: Secret;
 };
 
+/** The access keys of partners' storage users. */
+export interface StorageKeys {
+  /** Returns the IDs of the user's access keys. Null if the partner has no storage user. */
+  list(partnerName: string): Promise<readonly string[] | null>;
+  /** Adds an access key to the user. Must not run concurrently for the same user. */
+  create(partnerName: string): Promise<{ readonly accessKeyId: string; readonly secretAccessKey: Secret }>;
+  /** Removes an access key. Does nothing if the user has no such key. */
+  remove(partnerName: string, accessKeyId: string): Promise<void>;
+}
+
 /** `Grant` is null if operators create the storage credentials themselves. */
 export interface StorageProvisioner<Grant = StorageGrant> {
   /** Creates credentials that are restricted to the prefix. Idempotent. Must not run concurrently for the same user. */

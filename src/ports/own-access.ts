@@ -3,6 +3,8 @@ import type { Attribute } from '../domain/attribute.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Customer, UserToken } from '../domain/customer.ts';
 import type { IdempotentRequest } from '../domain/idempotency.ts';
+import type { PartnerId } from '../domain/ids.ts';
+import type { StorageKey } from '../domain/own-access.ts';
 
 // Changes that partners make themselves. The audit log names the caller. Each change runs in one transaction, in which the
 // API key of the caller must still work. All methods fail with `not_found` for an ID of another partner.
@@ -40,6 +42,26 @@ export interface OwnKeys {
   /** Revokes a key. `check` can reject it by throwing, and gets all working keys of the partner. */
   revoke(change: OwnChange, keyId: number, check: (workingKeys: readonly ApiKey[]) => void): Promise<void>;
 }
+
+export interface OwnStorageKeys {
+  /** Returns what is recorded about the access keys. Those that were created with the partner may be missing. */
+  list(partnerId: PartnerId): Promise<readonly StorageKey[]>;
+  /**
+   * Adds an access key with `create`, and lets all others expire. Rotations of one partner run one at a time. `create` is
+   * not called for a repeated request.
+   */
+  rotate(
+    change: OwnChange,
+    overlapSeconds: number,
+    create: () => Promise<{ readonly accessKeyId: string; readonly otherIds: readonly string[] }>,
+  ): Promise<readonly StorageKey[]>;
+  /** Returns expired keys of all partners. For workers. */
+  listExpired(limit: number): Promise<readonly ExpiredStorageKey[]>;
+  /** Forgets a key that is removed from the storage. For workers. */
+  forget(keyId: number): Promise<void>;
+}
+
+export type ExpiredStorageKey = { readonly id: number; readonly partnerName: string; readonly accessKeyId: string };
 
 export type OwnUserToken = Omit<UserToken, 'customer'>;
 

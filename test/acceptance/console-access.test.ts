@@ -82,9 +82,12 @@ const rows: Readonly<Record<string, Readonly<Record<Role, Access>>>> = {
   getLimits: access('own', 'own', 'own'),
 };
 
-/** Without the operations for operators and uploads, which operation-credentials.test.ts and uploads.test.ts cover. */
+/**
+ * Without the operations for operators, uploads, and storage keys, which operation-credentials.test.ts, uploads.test.ts,
+ * and storage-keys.test.ts cover.
+ */
 const documented = operationsOf(parseOpenApi(readOpenApiText())).filter(
-  ({ path }) => !path.startsWith('/v1/operator/') && !path.startsWith('/v1/uploads'),
+  ({ path }) => !['/v1/operator/', '/v1/uploads', '/v1/storage-keys'].some((prefix) => path.startsWith(prefix)),
 );
 const statusSchema = z.looseObject({ code: z.string() });
 

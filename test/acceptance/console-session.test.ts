@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { audienceSchema } from '../../src/adapters/http/records/audience.ts';
 import { problemSchema } from '../../src/adapters/http/records/problem.ts';
+import { scopes } from '../../src/domain/caller.ts';
 import { createCustomer, createUserToken, revokeUserToken } from '../../src/usecases/admin/manage-keys.ts';
 import { addApiKey } from '../support/add-api-key.ts';
 import { openBrowser, signInWithKey } from '../support/console-sign-in.ts';
@@ -55,7 +56,7 @@ describe('a session of the console', () => {
       name: partner.name,
       partner: partner.name,
       customer: null,
-      scopes: ['marketplace:read', 'marketplace:write', 'audience:read', 'audience:write'],
+      scopes,
       segment_id: null,
     });
     expect((await signIn(userToken)).signedIn).toMatchObject({

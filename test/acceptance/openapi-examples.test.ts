@@ -21,9 +21,10 @@ const check = answerChecker(document);
 
 /** Sorts operations so that creates run before reads, and clears and deletes run last. */
 const order = ['POST', 'GET', 'PATCH', 'PUT', 'DELETE'];
-const operations = operationsOf(document).toSorted(
-  (one, other) => order.indexOf(one.method) - order.indexOf(other.method),
-);
+const positionOf = ({ operationId, method }: DescribedOperation): number =>
+  // Other operations need the customer.
+  operationId === 'removeCustomer' ? order.length : order.indexOf(method);
+const operations = operationsOf(document).toSorted((one, other) => positionOf(one) - positionOf(other));
 
 function success({ responses }: DescribedOperation): number {
   return Number(Object.keys(responses).find((status) => status.startsWith('2')));

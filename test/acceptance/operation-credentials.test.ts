@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { randomKeys } from '../../src/adapters/vault/keys.ts';
 import type { NewApiKey } from '../../src/domain/api-key.ts';
 import { type RequiredScope, type Scope, scopes } from '../../src/domain/caller.ts';
+import { storageProvisioner } from '../../src/entry/storage-provisioner.ts';
 import { createCustomer, createUserToken, revokeApiKey } from '../../src/usecases/admin/manage-keys.ts';
 import { createAttribute } from '../../src/usecases/admin/manage-partners.ts';
 import { addApiKey } from '../support/add-api-key.ts';
@@ -65,6 +66,8 @@ const rows: Readonly<Record<string, Row>> = {
   createKey: row('keys:write', 'own', 'own'),
   rotateKey: row('keys:write', 'not_found', 'own'),
   revokeKey: row('keys:write', 'not_found', 'own'),
+  listStorageKeys: row('storage:write', 'own', 'own'),
+  rotateStorageKeys: row('storage:write', 'own', 'own'),
   listCustomers: row('customers:read', 'empty', 'own'),
   createCustomer: row('customers:write', 'own', 'own'),
   renameCustomer: row('customers:write', 'not_found', 'own'),
@@ -196,6 +199,11 @@ describe('insufficient credentials', () => {
     deps = await wireUp(stores);
     api = await startApi(stores.environment, 'credentials');
     [owner, stranger, maker] = [await newBarePartner(deps), await newBarePartner(deps), await newBarePartner(deps)];
+    const storage = storageProvisioner(stores.config, deps.s3);
+    for (const { name } of [owner, stranger, maker]) {
+      const { secretAccessKey } = await storage.provision({ name, prefix: `${name}/` });
+      rememberSecrets(secretAccessKey.reveal());
+    }
     const { id: attribute } = await createAttribute(deps, owner.name, { name: 'sport', foreignKeys: ['sport'] });
     const { queue } = apiClient(api.url, owner.apiKey);
     const importLogId = await queue({ file_path: 'secret.csv', key_type: 1 });

@@ -37,6 +37,8 @@ const listPaths = [
   '/console/audiences/new',
   '/console/overlap',
   '/console/attributes',
+  '/console/keys',
+  '/console/customers',
   '/console/limits',
 ];
 

@@ -234,7 +234,8 @@ describe('the account', () => {
     const id = await partner.createAttribute('Sports fans', 'sport', 'sports');
     const page = await openAs(partner, '/console/attributes');
     const row = page.getByRole('row').filter({ hasText: 'Sports fans' });
-    expect(await row.getByRole('cell').allTextContents()).toEqual([String(id), 'sportsports', 'In use']);
+    const cells = await row.getByRole('cell').allTextContents();
+    expect(cells.slice(0, 3)).toEqual([String(id), 'sportsports', 'In use']);
     await page.getByRole('link', { name: 'Limits' }).click();
     const quotas = page.getByRole('table', { name: 'Quotas' });
     await quotas.getByRole('row', { name: /^Attributes 1 / }).waitFor();

@@ -58,6 +58,14 @@ const statementTypes: Specs = {
     revoked_at: 'date?',
     created_by: 'string?',
   },
+  storage_key: {
+    id: 'number=',
+    partner_id: 'number',
+    access_key_id: 'string',
+    created_at: 'date=',
+    created_by: 'string?',
+    expires_at: 'date?',
+  },
   audit_log: {
     id: 'number=',
     at: 'date=',

@@ -106,6 +106,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /^update "api_key" set "revoked_at" .* where "partner_id" = \$/,
     /^select count\("id"\) as "used" from "api_key" where "partner_id" = \$/,
   ],
+  'own-access/own-storage-keys.ts': ['test/acceptance/storage-keys.test.ts covers it'],
   'own-access/run-change.ts': [/FROM api_key\s+WHERE partner_id = \$/],
   'partner-store.ts': [byBoth, /^select "audience_bad_row_share" .* from "partner" where "id" = \$/, byCommands],
 };

@@ -218,6 +218,9 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       );
       customers.push({ name, userToken: token.key.reveal(), ...(await audience(customerId)) });
     }
+    await client.query(`INSERT INTO storage_key (partner_id, access_key_id) VALUES ($1, 'secret-access')`, [
+      partner.id,
+    ]);
     const spare = { keyId: firstIdOfOwner + 900, customerId: firstIdOfOwner + 901, tokenId: firstIdOfOwner + 902 };
     await insertSpare(client, { ...partner, ...spare });
     const owner = {

@@ -9,7 +9,7 @@ import { addImportCommand } from './commands/import.ts';
 import { addChangeImportCommands } from './commands/change-import.ts';
 import { addImportsCommand } from './commands/imports.ts';
 import { addCustomersCommand, addTokensCommand } from './commands/customers.ts';
-import { addKeysCommand } from './commands/keys.ts';
+import { addKeysCommand, addStorageCommand } from './commands/keys.ts';
 import { addLimitsCommand } from './commands/limits.ts';
 import { addLoginCommand } from './commands/login.ts';
 import { addLogoutCommand, addProfilesCommand } from './commands/profiles.ts';
@@ -51,6 +51,7 @@ export function createProgram(addMore?: (program: Command) => void): Command {
   addAttributesCommand(program);
   addDeleteAttributesCommand(program);
   addKeysCommand(program);
+  addStorageCommand(program);
   addCustomersCommand(program);
   addTokensCommand(program);
   addLimitsCommand(program);

@@ -9,7 +9,7 @@ export type CephAdmin = {
 };
 
 export type AdminRequest = {
-  readonly method: 'GET' | 'PUT' | 'POST';
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
 };

@@ -1,12 +1,9 @@
 import { CreateBucketCommand, GetBucketAclCommand, PutBucketPolicyCommand, type S3Client } from '@aws-sdk/client-s3';
-import { z } from 'zod';
 import { Secret } from '../../domain/secret.ts';
 import type { StorageGrant, StorageProvisioner } from '../../ports/object-store.ts';
 import { ownerReadsAll, partnerInsidePrefix } from './policies.ts';
-import { type AdminResponse, type CephAdmin, sendSigned } from './signed-request.ts';
-
-const userSchema = z.object({ keys: z.array(z.object({ access_key: z.string(), secret_key: z.string() })).min(1) });
-const successStatuses = new Set([200, 201, 204]);
+import { type CephAdmin, sendSigned } from './signed-request.ts';
+import { requireSuccess, storageUserOf, userSchema } from './storage-user.ts';
 
 /**
  * Creates a Ceph gateway user with a separate policy for each partner. A single bucket policy for a thousand partners
@@ -17,7 +14,7 @@ export function cephStorageProvisioner(admin: CephAdmin, owner: S3Client, bucket
   return {
     provision: async ({ name, prefix }): Promise<StorageGrant> => {
       await prepareBucket(owner, bucket);
-      const uid = `partner-${name}`;
+      const uid = storageUserOf(name);
       const { access_key, secret_key } = await ensureUser(admin, uid);
       const policy = JSON.stringify(partnerInsidePrefix(bucket, prefix));
       const query = {
@@ -55,10 +52,4 @@ async function ensureUser(admin: CephAdmin, uid: string): Promise<{ access_key: 
   const [key] = userSchema.parse(JSON.parse(response.text)).keys;
   if (!key) throw new Error(`the storage user ${uid} has no key`);
   return key;
-}
-
-/** The response text may contain keys, so the error names only the status. */
-function requireSuccess(response: AdminResponse, what: string): void {
-  if (!successStatuses.has(response.status))
-    throw new Error(`Cannot ${what}: the storage returned HTTP ${response.status}.`);
 }

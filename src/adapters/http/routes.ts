@@ -47,6 +47,8 @@ import { createKey } from './routes/keys/create-key.ts';
 import { listKeys } from './routes/keys/list-keys.ts';
 import { revokeKey } from './routes/keys/revoke-key.ts';
 import { rotateKey } from './routes/keys/rotate-key.ts';
+import { listStorageKeys } from './routes/keys/list-storage-keys.ts';
+import { rotateStorageKeys } from './routes/keys/rotate-storage-keys.ts';
 import { queueImport } from './routes/queue-import.ts';
 import { retryImport } from './routes/retry-import.ts';
 import { startUpload } from './routes/start-upload.ts';
@@ -74,6 +76,8 @@ export const partnerRoutes = [
   createKey,
   rotateKey,
   revokeKey,
+  listStorageKeys,
+  rotateStorageKeys,
   listCustomers,
   createCustomer,
   renameCustomer,

@@ -8,7 +8,8 @@ import type { KeyIssuer, Fingerprint } from '../../ports/crypto.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
-import type { OwnAttributes, OwnCustomers, OwnKeys } from '../../ports/own-access.ts';
+import type { StorageKeys } from '../../ports/object-store.ts';
+import type { OwnAttributes, OwnCustomers, OwnKeys, OwnStorageKeys } from '../../ports/own-access.ts';
 import type {
   ApiKeyStore,
   CustomerStore,
@@ -65,6 +66,9 @@ export type ApiDeps = UploadDeps & {
   readonly keys: Pick<ApiKeyStore, 'list'>;
   readonly ownKeys: OwnKeys;
   readonly ownCustomers: OwnCustomers;
+  readonly ownStorageKeys: OwnStorageKeys;
+  /** Null if the API cannot manage the storage. */
+  readonly storageKeys: StorageKeys | null;
   readonly stage: LoadStage;
   readonly audiences: AudienceStore;
   readonly composition: CompositionDeps;

@@ -1,4 +1,4 @@
-import type { ApiKey, CreateApiKey, CreatedApiKey } from '@inlet/sdk';
+import type { ApiKey, CreateApiKey, CreatedApiKey, StorageKey } from '@inlet/sdk';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type CommonOptions, partnerCommand } from '../command.ts';
 import { allOf, connect } from '../connect.ts';
@@ -116,6 +116,46 @@ export function addKeysCommand(program: Command): void {
       if (!isAgreed) throw declined('Nothing was revoked.');
       valueOf(await inlet.revokeKey(id, options.force ? { query: { force: 'true' } } : {}));
       output.result({ key_id: id }, () => `key ${id} is revoked`);
+    });
+}
+
+const storageColumns: readonly Column<StorageKey>[] = [
+  { title: 'ACCESS KEY ID', of: ({ access_key_id }) => access_key_id },
+  { title: 'CREATED', of: ({ created_at }) => timeOrDash(created_at) },
+  { title: 'CREATED BY', of: ({ created_by }) => created_by ?? 'operator' },
+  { title: 'EXPIRES', of: ({ expires_at }) => timeOrDash(expires_at) },
+];
+
+export function addStorageCommand(program: Command): void {
+  const storage = program.command('storage').description('list and rotate your storage keys');
+
+  partnerCommand(storage, 'list', {
+    description: 'list your storage keys, without their secrets (default)',
+    examples: [['inlet storage', 'List the access keys with which you upload files.']],
+    isDefault: true,
+  }).action(async (options: CommonOptions) => {
+    const output = outputFor(options);
+    const inlet = await connect(options);
+    const list = valueOf(await inlet.listStorageKeys());
+    output.result(list, () => table(storageColumns, list, output.stdout));
+  });
+
+  partnerCommand(storage, 'rotate', {
+    description: 'create a storage key (shown once); all others stop working after the overlap',
+    examples: [['inlet storage rotate --overlap-hours 72 --json', 'Replace your storage keys within three days.']],
+  })
+    .option('--overlap-hours <hours>', 'how long the other keys keep working, up to 168', wholeNumber(0, 168), 24)
+    .action(async ({ overlapHours, ...options }: CommonOptions & { readonly overlapHours: number }) => {
+      const output = outputFor(options);
+      const inlet = await connect(options);
+      const made = valueOf(await inlet.rotateStorageKeys({ overlap_hours: overlapHours }));
+      const { access_key_id: id, secret_access_key: secret } = made;
+      output.result(made, () => escapeTerminal(`${id} ${secret ?? ''}`));
+      output.note(
+        secret === null
+          ? 'An earlier attempt created this key, and its response was lost. Rotate again.'
+          : 'This is the access key ID and its secret. The secret is shown only once.',
+      );
     });
 }
 

@@ -21,6 +21,7 @@ export const remedies: Readonly<Record<string, string>> = {
   scope_missing: "Use a key with that scope, or ask the operator for one: `inlet key create --scope <scope>`.",
   scope_not_grantable: "Request only scopes that you have, or use a key with more scopes.",
   last_managing_key: "Create another key with the scope `keys:write` first. If the key is compromised, revoke it with `force=true` and ask the operator for a new one.",
+  storage_keys_not_available: "Ask the operator for new storage credentials, or upload files over HTTP, which needs none.",
   customer_in_use: "Delete the audiences of the customer first. To stop its access, revoke its user tokens.",
   csrf_token_invalid: "Send the `csrf_token` of `GET /console/auth/session` as the header `x-csrf-token`.",
   console_link_invalid: "Open the report again in the application that you came from. It creates a new link.",

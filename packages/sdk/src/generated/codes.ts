@@ -21,6 +21,7 @@ export const apiCodes = {
   scope_missing: "API key lacks the required scope",
   scope_not_grantable: "The key would have more scopes than the caller",
   last_managing_key: "The last key that can manage keys",
+  storage_keys_not_available: "Storage keys cannot be managed here",
   customer_in_use: "The customer still has audiences",
   csrf_token_invalid: "CSRF token is missing or invalid",
   console_link_invalid: "Console link is invalid",

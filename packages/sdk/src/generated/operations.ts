@@ -44,7 +44,10 @@ import type {
   RetryImport,
   RotateApiKey,
   RotatedApiKey,
+  RotatedStorageKey,
+  RotateStorageKeys,
   StartUpload,
+  StorageKey,
   TieForeignKeys,
   UntieForeignKeys,
   Upload,
@@ -152,6 +155,16 @@ export class Operations {
   /** Revoke an API key: `DELETE /v1/keys/{key_id}`. */
   revokeKey(key_id: number, options?: WriteOptions & { readonly query?: { readonly force?: 'true' | 'false' | undefined } | undefined }): Promise<Answered<void>> {
     return this.#api.call({ method: 'DELETE', path: `/v1/keys/${encodeURIComponent(key_id)}`, query: options?.query, auth: 'key', options });
+  }
+
+  /** List storage keys: `GET /v1/storage-keys`. */
+  listStorageKeys(options?: CallOptions): Promise<Answered<readonly StorageKey[]>> {
+    return this.#api.call({ method: 'GET', path: '/v1/storage-keys', auth: 'key', options });
+  }
+
+  /** Rotate the storage keys: `POST /v1/storage-keys/rotate`. */
+  rotateStorageKeys(body: RotateStorageKeys, options?: WriteOptions): Promise<Answered<RotatedStorageKey>> {
+    return this.#api.call({ method: 'POST', path: '/v1/storage-keys/rotate', body, auth: 'key', options });
   }
 
   /** List customers: `GET /v1/customers`. */

@@ -895,11 +895,40 @@ export type RotatedApiKey = {
   readonly replaces: ApiKey;
 };
 
+export type RotatedStorageKey = {
+  readonly access_key_id: string;
+  /** Null for a key that was created with your account. */
+  readonly created_at: string | null;
+  /** The key or console session that created the storage key. Null for the operator. */
+  readonly created_by: string | null;
+  /** When the key is removed from the storage, within about ten seconds. Null if it stays. */
+  readonly expires_at: string | null;
+  /** The secret, which is shown only here. Null in the response to a repeated request, because Inlet does not store it. */
+  readonly secret_access_key: string | null;
+  /** The other keys, which expire. */
+  readonly replaces: readonly StorageKey[];
+};
+
+export type RotateStorageKeys = {
+  /** How long the other keys keep working. With 0, they stop working within about ten seconds. */
+  readonly overlap_hours?: number | undefined;
+};
+
 export type StartUpload = {
   /** The path of the new file, relative to the partner's prefix. */
   readonly file_path: string;
   /** Size of the file. */
   readonly bytes: number;
+};
+
+export type StorageKey = {
+  readonly access_key_id: string;
+  /** Null for a key that was created with your account. */
+  readonly created_at: string | null;
+  /** The key or console session that created the storage key. Null for the operator. */
+  readonly created_by: string | null;
+  /** When the key is removed from the storage, within about ten seconds. Null if it stays. */
+  readonly expires_at: string | null;
 };
 
 export type TieForeignKeys = {

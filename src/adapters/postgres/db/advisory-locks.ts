@@ -31,6 +31,8 @@ export const advisoryLocks = {
   deviceIndex: 7_340_028,
   /** Hash seed. Transaction lock on a partner while part of its privacy budget is claimed. */
   reportBudget: 7_340_029,
+  /** Hash seed. Transaction lock on a partner while its storage keys are rotated. */
+  storageKeys: 7_340_037,
 } as const;
 
 /**

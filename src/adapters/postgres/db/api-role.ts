@@ -120,6 +120,7 @@ export const apiTables: Readonly<Record<string, string>> = {
   audience_load: 'SELECT, INSERT, UPDATE (superseded, dismissed_at)',
   dead_generation: 'INSERT',
   accepted_request: 'SELECT, INSERT, UPDATE (fingerprint, result, accepted_at)',
+  storage_key: 'SELECT, INSERT (partner_id, access_key_id, created_by, expires_at), UPDATE (expires_at)',
   request_window: 'SELECT, INSERT, UPDATE (number, taken)',
   partner_usage: 'SELECT',
   // The API inserts rows for denied calls and never reads them.

@@ -30,6 +30,15 @@ type ApiKeyTable = {
   created_by: ColumnType<string | null, string | null | undefined, never>;
 };
 
+type StorageKeyTable = {
+  id: Generated<number>;
+  partner_id: PartnerId;
+  access_key_id: string;
+  created_at: Timestamp;
+  created_by: string | null;
+  expires_at: Date | null;
+};
+
 type AuditLogTable = {
   id: Generated<number>;
   at: ColumnType<Date, Date | undefined, never>;
@@ -323,6 +332,7 @@ type BackupTable = {
 export type Tables = {
   partner: PartnerTable;
   api_key: ApiKeyTable;
+  storage_key: StorageKeyTable;
   audit_log: AuditLogTable;
   attribute: AttributeTable;
   attribute_foreign_key: AttributeForeignKeyTable;

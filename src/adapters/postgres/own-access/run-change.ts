@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { z } from 'zod';
 import { type Caller, InvalidApiKey } from '../../../domain/caller.ts';
 import { Failure } from '../../../domain/failure.ts';
+import type { PartnerId } from '../../../domain/ids.ts';
 import { actorOfCaller } from '../../../domain/own-access.ts';
 import type { OwnChange } from '../../../ports/own-access.ts';
 import type { KeyCreator } from '../api-key-store.ts';
@@ -16,6 +17,8 @@ type Options<Result> = {
   readonly result: z.ZodType<Result>;
   /** False for changes that take access away, which are accepted even above the quota for idempotency keys. */
   readonly hasQuota?: boolean;
+  /** Makes other changes wait. By default, locks the partner, which also delays its jobs. */
+  readonly lock?: (tx: Tx, partnerId: PartnerId) => Promise<unknown>;
 };
 
 /**
@@ -25,7 +28,7 @@ type Options<Result> = {
 export async function runOwnChange<Result>(
   deps: OwnChangeDeps,
   { caller, idempotency }: OwnChange,
-  { result, hasQuota = true }: Options<Result>,
+  { result, hasQuota = true, lock = lockLane }: Options<Result>,
   work: (tx: Tx, creator: KeyCreator) => Promise<Result>,
 ): Promise<Result> {
   const partnerId = caller.partner.id;
@@ -35,7 +38,7 @@ export async function runOwnChange<Result>(
     await sql`SELECT set_config('inlet.actor', ${createdBy}, true), set_config('inlet.partner', ${String(partnerId)}, true)`.execute(
       tx,
     );
-    await lockLane(tx, partnerId);
+    await lock(tx, partnerId);
     return work(tx, { createdBy, expiresBy: await lockKeyOf(tx, caller) });
   });
 }

@@ -9,6 +9,28 @@ WHERE scopes IS NULL;
 ALTER TABLE api_key ADD COLUMN IF NOT EXISTS created_by text;
 ALTER TABLE user_token ADD COLUMN IF NOT EXISTS created_by text;
 
+-- Keys of a partner's storage user that a rotation has created or replaced. The storage itself has the secrets. A key without a row
+-- was created with the partner. Workers remove expired keys from the storage, and then their rows.
+CREATE TABLE IF NOT EXISTS storage_key (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  partner_id bigint NOT NULL REFERENCES partner (id),
+  access_key_id text NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  created_by text,
+  expires_at timestamptz,
+  UNIQUE (partner_id, access_key_id)
+);
+CREATE INDEX IF NOT EXISTS storage_key_expiring ON storage_key (expires_at);
+ALTER TABLE storage_key ENABLE ROW LEVEL SECURITY;
+DROP POLICY IF EXISTS of_partner ON storage_key;
+CREATE POLICY of_partner ON storage_key USING (partner_id = current_partner());
+CREATE OR REPLACE TRIGGER audit_made AFTER INSERT OR DELETE ON storage_key
+  FOR EACH ROW EXECUTE FUNCTION audit_change();
+CREATE OR REPLACE TRIGGER audit_changed AFTER UPDATE ON storage_key
+  FOR EACH ROW EXECUTE FUNCTION audit_change();
+CREATE OR REPLACE TRIGGER audit_emptied AFTER TRUNCATE ON storage_key
+  FOR EACH STATEMENT EXECUTE FUNCTION audit_change();
+
 -- A revoked key or token never works again, and no key works longer than announced. This also binds statements that are sent
 -- to the database with the rights of the API.
 CREATE OR REPLACE FUNCTION keep_credential_ended() RETURNS trigger LANGUAGE plpgsql AS $$

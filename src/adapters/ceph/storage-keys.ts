@@ -1,0 +1,38 @@
+import { Secret } from '../../domain/secret.ts';
+import type { StorageKeys } from '../../ports/object-store.ts';
+import { type AdminResponse, type CephAdmin, sendSigned } from './signed-request.ts';
+import { keysSchema, requireSuccess, storageUserOf, userSchema } from './storage-user.ts';
+
+const path = '/admin/user';
+
+/** Manages the access keys of a Ceph gateway user with the gateway's admin API. */
+export function cephStorageKeys(admin: CephAdmin): StorageKeys {
+  const list = async (uid: string): Promise<readonly string[] | null> => {
+    const response = await sendSigned(admin, { method: 'GET', path, query: { uid, format: 'json' } });
+    if (response.status === 404) return null;
+    requireSuccess(response, `read the storage user ${uid}`);
+    return userSchema.parse(JSON.parse(response.text)).keys.map(({ access_key }) => access_key);
+  };
+  return {
+    list: (partnerName) => list(storageUserOf(partnerName)),
+    create: async (partnerName) => {
+      const uid = storageUserOf(partnerName);
+      const before = new Set((await list(uid)) ?? []);
+      // The gateway generates the secret. A secret in the query would appear in its access log.
+      const query = { key: '', uid, 'key-type': 's3', 'generate-key': 'true', format: 'json' };
+      const response = await sendSigned(admin, { method: 'PUT', path, query });
+      requireSuccess(response, `create an access key for the storage user ${uid}`);
+      const made = keysSchema.parse(JSON.parse(response.text)).find(({ access_key }) => !before.has(access_key));
+      if (!made) throw new Error(`the storage created no access key for the user ${uid}`);
+      return { accessKeyId: made.access_key, secretAccessKey: new Secret(made.secret_key) };
+    },
+    remove: async (partnerName, accessKeyId) => {
+      const uid = storageUserOf(partnerName);
+      const query = { key: '', uid, 'key-type': 's3', 'access-key': accessKeyId, format: 'json' };
+      const response: AdminResponse = await sendSigned(admin, { method: 'DELETE', path, query });
+      // The gateway returns different errors for a missing key.
+      const isGone = response.status >= 400 && !((await list(uid)) ?? []).includes(accessKeyId);
+      if (!isGone) requireSuccess(response, `remove an access key of the storage user ${uid}`);
+    },
+  };
+}

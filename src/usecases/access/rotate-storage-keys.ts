@@ -1,0 +1,84 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Partner } from '../../domain/partner.ts';
+import { type StorageKey, requireRoomForStorageKey } from '../../domain/own-access.ts';
+import type { Secret } from '../../domain/secret.ts';
+import type { LaneStore } from '../../ports/lane-store.ts';
+import type { StorageKeys } from '../../ports/object-store.ts';
+import type { Log } from '../../ports/observability.ts';
+import type { OwnChange, OwnStorageKeys } from '../../ports/own-access.ts';
+
+export type StorageKeyDeps = {
+  readonly ownStorageKeys: OwnStorageKeys;
+  /** Null if this process cannot manage the storage. */
+  readonly storageKeys: StorageKeys | null;
+};
+
+/** Lists the access keys of the partner's storage user. */
+export async function listStorageKeys(deps: StorageKeyDeps, partner: Partner): Promise<readonly StorageKey[]> {
+  const ids = requireUser(await requireStorage(deps).list(partner.name));
+  const recorded = await deps.ownStorageKeys.list(partner.id);
+  return ids.map(
+    (id) =>
+      recorded.find(({ accessKeyId }) => accessKeyId === id) ?? {
+        accessKeyId: id,
+        createdAt: null,
+        createdBy: null,
+        expiresAt: null,
+      },
+  );
+}
+
+/**
+ * Adds an access key, and lets all others expire after the overlap. The first of the returned keys is the new one. Its
+ * secret is null if the request is a repetition, because the secret is not stored.
+ */
+export async function rotateStorageKeys(
+  deps: StorageKeyDeps,
+  change: OwnChange,
+  overlapHours: number,
+): Promise<{ readonly keys: readonly StorageKey[]; readonly secret: Secret | null }> {
+  const storage = requireStorage(deps);
+  const { name } = change.caller.partner;
+  let secret: Secret | null = null;
+  const keys = await deps.ownStorageKeys.rotate(change, overlapHours * 3_600, async () => {
+    const otherIds = requireUser(await storage.list(name));
+    requireRoomForStorageKey(otherIds);
+    const { accessKeyId, secretAccessKey } = await storage.create(name);
+    secret = secretAccessKey;
+    return { accessKeyId, otherIds };
+  });
+  return { keys, secret };
+}
+
+function requireStorage({ storageKeys }: StorageKeyDeps): StorageKeys {
+  if (storageKeys) return storageKeys;
+  throw new Failure('storage_keys_not_available', 'The API has no credentials of a storage administrator.');
+}
+
+function requireUser(accessKeyIds: readonly string[] | null): readonly string[] {
+  if (accessKeyIds) return accessKeyIds;
+  throw new Failure('storage_keys_not_available', 'The operator manages the storage credentials of this partner.');
+}
+
+export const removeStorageKeysEverySeconds = 10;
+const removedAtATime = 100;
+
+/** Removes expired access keys from the storage. Repeating the removal after an interruption does no harm. */
+export async function removeExpiredStorageKeys(
+  deps: StorageKeyDeps & { readonly lanes: Pick<LaneStore, 'claimTurn'>; readonly log: Log },
+): Promise<void> {
+  if (!(await deps.lanes.claimTurn('remove storage keys', removeStorageKeysEverySeconds))) return;
+  const expired = await deps.ownStorageKeys.listExpired(removedAtATime);
+  if (expired.length === 0) return;
+  if (!deps.storageKeys) {
+    deps.log.warn(
+      { keys: expired.length },
+      'expired storage keys still work: set INLET_STORAGE_ADMIN_* for the workers',
+    );
+    return;
+  }
+  for (const { id, partnerName, accessKeyId } of expired) {
+    await deps.storageKeys.remove(partnerName, accessKeyId);
+    await deps.ownStorageKeys.forget(id);
+  }
+}

@@ -1,0 +1,157 @@
+import { ListObjectsV2Command, S3ServiceException } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { rotatedStorageKeySchema, storageKeySchema } from '../../src/adapters/http/records/storage-key.ts';
+import { connectS3 } from '../../src/adapters/s3/connect.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { readAddresses } from '../../stack/addresses.ts';
+import { signInWithKey } from '../support/console-sign-in.ts';
+import { rememberSecrets } from '../support/known-secrets.ts';
+import { type TestPartner, createPartner } from '../support/partners.ts';
+import { type ServiceProcess, startApi, stopProcess } from '../support/running-service.ts';
+import { type Marketplace, startMarketplace } from '../support/start-marketplace.ts';
+import { withDatabase } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+type Rotated = z.infer<typeof rotatedStorageKeySchema>;
+const listSchema = z.array(storageKeySchema);
+
+describe('storage keys', () => {
+  let market: Marketplace;
+  let withoutAdmin: ServiceProcess & { readonly url: string };
+  let partner: TestPartner;
+
+  beforeAll(async () => {
+    market = await startMarketplace('storage-keys');
+    const {
+      INLET_STORAGE_ADMIN_ACCESS_KEY_ID: _id,
+      INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: _secret,
+      ...settings
+    } = market.stores.environment;
+    withoutAdmin = await startApi(settings, 'storage-keys-none');
+    partner = await createPartner(market.stores.environment);
+  });
+  afterAll(async () => {
+    await stopProcess(withoutAdmin.child);
+    await market.stop();
+  });
+
+  const send = (
+    method: string,
+    path: string,
+    { apiKey = partner.apiKey, url = market.service.url, body, ...headers }: Record<string, string> = {},
+  ): Promise<Response> =>
+    fetch(url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+  async function rotate(overlapHours: number, headers: Record<string, string> = {}): Promise<Rotated> {
+    const body = JSON.stringify({ overlap_hours: overlapHours });
+    const response = await send('POST', '/v1/storage-keys/rotate', { body, ...headers });
+    expect(response.status).toBe(201);
+    const rotated = rotatedStorageKeySchema.parse(await response.json());
+    if (rotated.secret_access_key !== null) rememberSecrets(rotated.secret_access_key);
+    return rotated;
+  }
+  const list = async () => listSchema.parse(await (await send('GET', '/v1/storage-keys')).json());
+  async function works(accessKeyId: string, secret: string | null): Promise<boolean> {
+    const { endpoint, region } = readAddresses().s3;
+    const s3 = connectS3({ endpoint, region, accessKeyId, secretAccessKey: new Secret(secret ?? '') });
+    try {
+      await s3.send(new ListObjectsV2Command({ Bucket: partner.bucket, Prefix: partner.prefix }));
+      return true;
+    } catch (error) {
+      if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 403) return false;
+      throw error;
+    } finally {
+      s3.destroy();
+    }
+  }
+  const codeOf = async (response: Response): Promise<string> =>
+    z.looseObject({ code: z.string() }).parse(await response.json()).code;
+
+  it('a rotation adds a key for the same prefix, and the old key works during the overlap', async () => {
+    const { accessKeyId, secretAccessKey } = partner.storageKeys;
+    expect(await list()).toEqual([
+      { access_key_id: accessKeyId, created_at: null, created_by: null, expires_at: null },
+    ]);
+    const made = await rotate(72);
+    expect(made.replaces.map(({ access_key_id }) => access_key_id)).toEqual([accessKeyId]);
+    expect(await works(made.access_key_id, made.secret_access_key)).toBe(true);
+    expect(await works(accessKeyId, secretAccessKey)).toBe(true);
+    expect(JSON.stringify(await list())).not.toContain(made.secret_access_key);
+  });
+
+  it('with an overlap of 0, all other keys stop working within seconds', async () => {
+    const { accessKeyId, secretAccessKey } = partner.storageKeys;
+    const made = await rotate(0);
+    await waitUntil('the old key has ended', async () => !(await works(accessKeyId, secretAccessKey)), 40);
+    await waitUntil('only the new key is left', async () => (await list()).length === 1, 40);
+    expect((await list())[0]).toMatchObject({ access_key_id: made.access_key_id, expires_at: null });
+    expect(await works(made.access_key_id, made.secret_access_key)).toBe(true);
+  });
+
+  it('a repeated request creates no second key, and the secret is stored nowhere in PostgreSQL', async () => {
+    const made = await rotate(72, { 'idempotency-key': 'rotate-1' });
+    const again = await rotate(72, { 'idempotency-key': 'rotate-1' });
+    expect(again).toMatchObject({ access_key_id: made.access_key_id, secret_access_key: null });
+    expect(await list()).toHaveLength(2);
+    const stored = await withDatabase(market.stores, async (client) =>
+      JSON.stringify(
+        (
+          await client.query(
+            `SELECT to_jsonb(a)::text FROM accepted_request a UNION ALL SELECT to_jsonb(l)::text FROM audit_log l
+             UNION ALL SELECT to_jsonb(k)::text FROM storage_key k`,
+          )
+        ).rows,
+      ),
+    );
+    expect(stored).toContain(made.access_key_id);
+    expect(stored).not.toContain(made.secret_access_key);
+    expect(stored).toMatch(/storage_key\.insert.*key \d+|key \d+.*storage_key\.insert/);
+  });
+
+  it('a storage user has a bounded number of keys, even if rotations run at the same time', async () => {
+    const responses = await Promise.all(
+      Array.from({ length: 5 }, () => send('POST', '/v1/storage-keys/rotate', { body: '{}' })),
+    );
+    const codes: string[] = [];
+    for (const response of responses) {
+      if (response.status === 201) {
+        const { secret_access_key: secret } = rotatedStorageKeySchema.parse(await response.json());
+        rememberSecrets(secret ?? '');
+      } else codes.push(await codeOf(response));
+    }
+    expect(codes).toEqual(['quota_exceeded', 'quota_exceeded']);
+    expect(await list()).toHaveLength(5);
+  });
+
+  it('only the scope storage:write allows it, and no session of a customer', async () => {
+    const made = await send('POST', '/v1/keys', {
+      body: JSON.stringify({ scopes: ['marketplace:write', 'audience:write', 'keys:write'] }),
+    });
+    const { api_key: apiKey } = z.looseObject({ api_key: z.string() }).parse(await made.json());
+    rememberSecrets(apiKey);
+    const { userToken } = await partner.createCustomer('Globex');
+    const session = await signInWithKey(market.service.url, partner.apiKey, userToken);
+    for (const [method, path] of [
+      ['GET', '/v1/storage-keys'],
+      ['POST', '/v1/storage-keys/rotate'],
+    ] as const) {
+      const withKey = await send(method, path, { apiKey, ...(method === 'POST' ? { body: '{}' } : {}) });
+      expect([withKey.status, await codeOf(withKey)]).toEqual([403, 'scope_missing']);
+      const bySession = await session.request(path, { method, ...(method === 'POST' ? { body: '{}' } : {}) });
+      expect([bySession.status, await codeOf(bySession)]).toEqual([403, 'scope_missing']);
+    }
+  });
+
+  it('without credentials of a storage administrator, the API says that it cannot manage storage keys', async () => {
+    const response = await send('GET', '/v1/storage-keys', { url: withoutAdmin.url });
+    expect([response.status, await codeOf(response)]).toEqual([400, 'storage_keys_not_available']);
+  });
+});

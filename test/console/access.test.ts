@@ -1,0 +1,145 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, inject, it } from 'vitest';
+import { addApiKey } from '../support/add-api-key.ts';
+import { rememberSecrets } from '../support/known-secrets.ts';
+import { wireUp } from '../support/wired.ts';
+import { findViolations } from './support/find-violations.ts';
+import { waitUntilLoaded } from './support/measure.ts';
+import { openPage } from './support/open-page.ts';
+import { newPartner, sharedStores } from './support/partner.ts';
+import { signInWithKey } from './support/sign-in.ts';
+
+// Partners manage their attributes, keys, customers, and user tokens in the console.
+
+async function openAs(apiKey: string, path: string): Promise<Page> {
+  const { page, context } = await openPage();
+  await signInWithKey(context, apiKey);
+  await page.goto(path);
+  await waitUntilLoaded(page);
+  return page;
+}
+
+const statusOf = async (apiKey: string, headers: Record<string, string> = {}): Promise<number> =>
+  (await fetch(`${inject('console').url}/v1/limits`, { headers: { authorization: `Bearer ${apiKey}`, ...headers } }))
+    .status;
+
+/** Reads the secret that the open dialog shows, and closes the dialog. */
+async function takeSecret(page: Page): Promise<string> {
+  await page.getByText('Copy it now.').waitFor();
+  expect.soft(await findViolations(page), 'dialog with a secret').toEqual([]);
+  const secret = (await page.getByRole('dialog').locator('code').textContent()) ?? '';
+  rememberSecrets(secret);
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(await page.content()).not.toContain(secret);
+  return secret;
+}
+
+describe('the page of API keys', () => {
+  it('creates a key that is shown once, rotates it, and revokes it', async () => {
+    const partner = await newPartner();
+    const page = await openAs(partner.apiKey, '/console/keys');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    expect.soft(await findViolations(page), 'dialog for a new key').toEqual([]);
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByRole('textbox', { name: 'Purpose' }).fill('nightly');
+    await page.getByRole('checkbox', { name: 'marketplace:read' }).check();
+    await page.getByRole('textbox', { name: 'Lifetime in days' }).fill('30');
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    const first = await takeSecret(page);
+    expect(await statusOf(first)).toBe(200);
+
+    const line = page.getByRole('row').filter({ hasText: 'nightly' });
+    await line.getByRole('cell', { name: 'marketplace:read' }).waitFor();
+    await line.getByRole('button', { name: /^Rotate/ }).click();
+    expect.soft(await findViolations(page), 'dialog of a rotation').toEqual([]);
+    await page.getByRole('textbox', { name: 'Overlap in hours' }).fill('0');
+    await page.getByRole('button', { name: 'Rotate the key' }).click();
+    const second = await takeSecret(page);
+    expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200]);
+
+    await line.getByRole('button', { name: /^Revoke/ }).click();
+    expect.soft(await findViolations(page), 'dialog of a revocation').toEqual([]);
+    await page.getByRole('button', { name: 'Revoke the key' }).click();
+    await line.getByText('Revoked').waitFor();
+    expect(await statusOf(second)).toBe(401);
+  });
+
+  it('shows only what the scopes of the session allow', async () => {
+    const partner = await newPartner();
+    const deps = await wireUp(sharedStores());
+    const { apiKey } = await addApiKey(deps, partner, { scopes: ['marketplace:read', 'keys:read'] });
+    await deps.close();
+    const page = await openAs(apiKey, '/console/keys');
+    await page.getByRole('table', { name: 'API keys' }).waitFor();
+    expect(await page.getByRole('button', { name: /Create|Rotate|Revoke/ }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Customers' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Attributes' }).click();
+    await page.getByRole('heading', { name: 'Attributes' }).waitFor();
+    expect(await page.getByRole('button', { name: /Create|Rename|Retire/ }).count()).toBe(0);
+  });
+});
+
+describe('the page of customers', () => {
+  it('creates a customer, issues and revokes a user token, and removes the customer', async () => {
+    const partner = await newPartner();
+    const page = await openAs(partner.apiKey, '/console/customers');
+    await page.getByRole('button', { name: 'Create a customer' }).click();
+    expect.soft(await findViolations(page), 'dialog for a new customer').toEqual([]);
+    await page.getByRole('textbox', { name: 'Name' }).fill('Globex');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByRole('rowheader', { name: 'Globex' }).waitFor();
+
+    await page.getByRole('button', { name: /^Tokens/ }).click();
+    await page.getByRole('heading', { name: 'No user tokens' }).waitFor();
+    expect.soft(await findViolations(page), 'dialog of user tokens').toEqual([]);
+    await page.getByRole('button', { name: 'Issue a token' }).click();
+    await page.getByRole('button', { name: 'Issue the token' }).click();
+    await page.getByText('Copy it now.').waitFor();
+    const token = (await page.getByRole('dialog').locator('code').textContent()) ?? '';
+    rememberSecrets(token);
+    expect(await statusOf(partner.apiKey, { 'x-user-token': token })).toBe(200);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: /^Revoke token/ }).click();
+    await page.getByRole('button', { name: 'Revoke the token' }).click();
+    await page.getByText('Revoked').waitFor();
+    expect(await statusOf(partner.apiKey, { 'x-user-token': token })).toBe(401);
+    expect.soft(await findViolations(page), 'list of user tokens').toEqual([]);
+    await page.getByRole('button', { name: 'Close' }).click();
+
+    await page.getByRole('button', { name: /^Remove/ }).click();
+    await page.getByRole('button', { name: 'Remove the customer' }).click();
+    await page.getByRole('heading', { name: 'No customers yet' }).waitFor();
+  });
+});
+
+describe('the page of attributes', () => {
+  it('creates, changes, and retires an attribute', async () => {
+    const partner = await newPartner();
+    const page = await openAs(partner.apiKey, '/console/attributes');
+    await page.getByRole('button', { name: 'Create an attribute' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('sports');
+    await page.getByRole('textbox', { name: 'Foreign keys' }).fill('sport| ball');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    const line = page.getByRole('row').filter({ has: page.getByRole('rowheader') });
+    await line.getByText('ball', { exact: true }).waitFor();
+
+    await line.getByRole('button', { name: /^Keys/ }).click();
+    expect.soft(await findViolations(page), 'dialog of foreign keys').toEqual([]);
+    await page.getByRole('textbox', { name: 'Foreign keys' }).fill('ball');
+    await page.getByRole('checkbox', { name: 'Remove these keys' }).check();
+    await page.getByRole('button', { name: 'Remove the keys' }).click();
+    await line.getByText('ball', { exact: true }).waitFor({ state: 'detached' });
+
+    await line.getByRole('button', { name: /^Rename/ }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('outdoor');
+    await page.getByRole('button', { name: 'Rename', exact: true }).click();
+    await page.getByRole('rowheader', { name: 'outdoor' }).waitFor();
+
+    await line.getByRole('button', { name: /^Retire/ }).click();
+    await page.getByRole('button', { name: 'Retire the attribute' }).click();
+    await line.getByText('Retired').waitFor();
+    expect(await line.getByRole('button', { name: /^Retire/ }).count()).toBe(0);
+  });
+});
