@@ -50,7 +50,7 @@ const queryValue = fc.oneof(
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY'];
 
 function idIn(path: string): fc.Arbitrary<string> {
-  const first = path.includes('/segments/') ? 500_001 : 1;
+  const first = path.includes('/segments/') ? 500_001 : path.includes('/attributes/') ? 1_001 : 1;
   return fc.oneof(
     { weight: 2, arbitrary: fc.constant(madeBefore) },
     { weight: 4, arbitrary: fc.integer({ min: first, max: first + 4 }).map(String) },
@@ -72,7 +72,7 @@ function arbitraryPath(operation: DescribedOperation): fc.Arbitrary<string> {
       fc.string({ maxLength: 5 }),
     )
     .map(([id, pairs, dice, extra]) => {
-      const path = operation.path.replace(/\{\w+\}/, id);
+      const path = operation.path.replaceAll(/\{\w+\}/g, () => id);
       const odd =
         [
           `${path}/`,

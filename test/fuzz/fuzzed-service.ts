@@ -5,6 +5,7 @@ import { operationsOf, parseOpenApi, readOpenApiText } from '../support/openapi/
 import { exampleRequests } from '../support/openapi/example-requests.ts';
 import { makeExampleWorld } from '../support/openapi/example-world.ts';
 import { stopProcess } from '../support/running-service.ts';
+import { withDatabase } from '../support/stores.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { startAudiences } from '../support/start-audiences.ts';
 import { operatorHeaders } from '../support/operator-session.ts';
@@ -35,6 +36,9 @@ export async function startFuzzedService(): Promise<FuzzedService> {
   await makeExampleWorld({ service, api, partner, stores, stop, ...rest });
   const { userToken } = await partner.createCustomer('Acme');
   const { cookie } = await operatorHeaders(stores);
+  // Random requests rotate and revoke keys with low IDs.
+  await withDatabase(stores, (client) => client.query(`SELECT setval('api_key_id_seq', 1000000)`));
+  const { apiKey } = await partner.createKey('fuzz');
   for (const operation of operationsOf(parseOpenApi(readOpenApiText())).filter(({ method }) => method === 'POST')) {
     for (const { url, ...init } of exampleRequests(operation)) await api.request(url, init);
   }
@@ -55,7 +59,7 @@ export async function startFuzzedService(): Promise<FuzzedService> {
   return {
     url: service.url,
     pid,
-    secrets: { apiKey: partner.apiKey, userToken, cookie },
+    secrets: { apiKey, userToken, cookie },
     isRunning: () => service.api.exitCode === null && service.api.signalCode === null,
     stop: async () => {
       await reports.stop();
