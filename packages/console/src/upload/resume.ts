@@ -68,32 +68,64 @@ export function othersIn(
   };
 }
 
-/** Uploads of one account in this browser, in local storage. */
+/**
+ * Uploads of one account in this browser, in local storage. Each folder has a key of its own, because only one tab writes to
+ * a folder, and several tabs cannot change one key without losing changes.
+ */
 export class UploadMemory {
-  readonly #key: string;
+  readonly #prefix: string;
+  /** Folders that could not be stored completely. They are forgotten, because resuming them would miss files. */
+  readonly #lost = new Set<string>();
+  readonly #parsed = new Map<string, { readonly text: string | null; readonly entries: readonly Remembered[] }>();
 
   constructor(account: string) {
-    this.#key = `inlet-uploads:${account}`;
+    this.#prefix = `inlet-uploads:${account}:`;
   }
 
   all(): readonly Remembered[] {
-    return parseRemembered(localStorage.getItem(this.#key));
+    return Object.keys(localStorage)
+      .filter((key) => key.startsWith(this.#prefix))
+      .toSorted()
+      .flatMap((key) => this.#read(key));
   }
 
   keep(entry: Remembered): void {
-    this.#store([...this.all().filter(({ upload_id }) => upload_id !== entry.upload_id), entry]);
+    const folder = folderOf(entry);
+    const others = this.#in(folder).filter(({ upload_id }) => upload_id !== entry.upload_id);
+    this.#store(folder, [...others, entry]);
   }
 
   forget(uploadIds: readonly string[]): void {
-    this.#store(this.all().filter(({ upload_id }) => !uploadIds.includes(upload_id)));
+    const forgotten = this.all().filter(({ upload_id }) => uploadIds.includes(upload_id));
+    for (const folder of new Set(forgotten.map(folderOf))) {
+      const left = this.#in(folder).filter(({ upload_id }) => !uploadIds.includes(upload_id));
+      this.#store(folder, left);
+    }
   }
 
-  #store(entries: readonly Remembered[]): void {
+  #in(folder: string): readonly Remembered[] {
+    return this.#read(this.#prefix + folder);
+  }
+
+  /** Parses a text once, because the page reads it whenever it is drawn. */
+  #read(key: string): readonly Remembered[] {
+    const text = localStorage.getItem(key);
+    const known = this.#parsed.get(key);
+    if (known?.text === text) return known.entries;
+    const entries = parseRemembered(text);
+    this.#parsed.set(key, { text, entries });
+    return entries;
+  }
+
+  #store(folder: string, entries: readonly Remembered[]): void {
+    const key = this.#prefix + folder;
     try {
-      if (entries.length === 0) localStorage.removeItem(this.#key);
-      else localStorage.setItem(this.#key, JSON.stringify(entries));
+      if (entries.length === 0 || this.#lost.has(folder)) localStorage.removeItem(key);
+      else localStorage.setItem(key, JSON.stringify(entries));
     } catch {
-      // A full or disabled storage only means that the upload cannot resume after a reload.
+      // The storage is full, so the upload cannot resume after a reload.
+      this.#lost.add(folder);
+      localStorage.removeItem(key);
     }
   }
 }

@@ -65,12 +65,14 @@ export async function uploadFile(task: Task): Promise<UploadResult> {
   return { uploadId: opened.id, filePath: opened.filePath };
 }
 
-/** Gives up an upload. Returns whether its file may be stored nevertheless, because it was completed before. */
-export async function discardUpload({ upload_id: id }: Remembered): Promise<boolean> {
+/** Gives up an upload. Its file may be stored nevertheless, because the upload was completed before. */
+export async function discardUpload({ upload_id: id }: Remembered): Promise<'gone' | 'stored' | 'unknown'> {
   const aborted = await api.abortUpload(id);
+  if (!aborted.ok) return 'unknown';
   // Completing succeeds only if the file exists and comes from this upload.
   const completed = await api.completeUpload(id);
-  return completed.ok || !aborted.ok || completed.problem.from === 'sdk' || completed.problem.status !== 404;
+  if (completed.ok) return 'stored';
+  return completed.problem.from === 'api' && completed.problem.status === 404 ? 'gone' : 'unknown';
 }
 
 function rankOf(result: PartFailure): number {

@@ -36,6 +36,9 @@ export class UploadJob {
   #uploading: AbortController | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #folder = newUploadFolder();
+  /** Names of the files that this page may have stored in the folder. */
+  readonly #sent = new Set<string>();
+  #changes = 0;
   #lockedFolders: ReadonlySet<string> = new Set();
 
   constructor(memory: UploadMemory) {
@@ -62,6 +65,11 @@ export class UploadJob {
 
   get isChecking(): boolean {
     return this.#checking !== null;
+  }
+
+  /** Whether removed files are being given up. The folder can change until then. */
+  get isChanging(): boolean {
+    return this.#changes > 0;
   }
 
   get isUploading(): boolean {
@@ -97,7 +105,10 @@ export class UploadJob {
     const started = this.memory
       .all()
       .filter(({ requested_path: path }) => names.some((n) => path === this.#folder + n));
-    await this.#giveUp(started);
+    // Without its record, for example because the browser stores nothing, an upload cannot be given up.
+    const isUnknown = names.some((n) => this.#sent.has(n) && started.every(({ name }) => name !== n));
+    if (isUnknown) this.startOver();
+    else await this.#giveUp(started);
   }
 
   /** Imports only the chosen files, which are uploaded to a new folder, and not those of an interrupted upload. */
@@ -105,6 +116,7 @@ export class UploadJob {
     this.memory.forget(this.#uploadsIn(this.#folder).map(({ upload_id }) => upload_id));
     this.#lock.release();
     this.#folder = newUploadFolder();
+    this.#sent.clear();
     for (const [name, entry] of this.entries) {
       const step = entry.step === 'uploaded' || entry.step === 'failed' ? 'ready' : entry.step;
       this.entries.set(name, { ...entry, resumed: undefined, step, bytes: 0, failure: null, uploaded: null });
@@ -170,8 +182,9 @@ export class UploadJob {
       await this.#uploadEntries(own.signal);
       const isComplete = [...this.entries.values()].every(({ step }) => step === 'uploaded');
       // An upload whose file was not chosen again may have been completed without this page learning of it.
-      if (isComplete) await this.#settle(this.#others().incomplete);
-      if (!isComplete || this.earlier.length !== shown) return null;
+      if (!isComplete) return null;
+      if ((await this.#settle(this.#others().incomplete)).unknown.length > 0) this.startOver();
+      if (this.earlier.length !== shown) return null;
     } finally {
       endTask();
       clearInterval(keepAlive);
@@ -236,27 +249,36 @@ export class UploadJob {
 
   /** Gives up uploads in this folder or others. */
   async #giveUp(uploads: readonly Remembered[]): Promise<void> {
-    const stored = await this.#settle(uploads);
+    this.#changes += 1;
+    this.#draw();
+    const { stored, unknown } = await this.#settle(uploads);
     this.memory.forget(uploads.map(({ upload_id }) => upload_id));
-    if (stored.some((entry) => folderOf(entry) === this.#folder)) this.startOver();
+    if ([...stored, ...unknown].some((entry) => folderOf(entry) === this.#folder)) this.startOver();
+    this.#changes -= 1;
     this.#draw();
   }
 
-  /** Aborts uploads. Returns those whose file may be stored nevertheless, and remembers them as complete. */
-  async #settle(uploads: readonly Remembered[]): Promise<readonly Remembered[]> {
+  /** Aborts uploads. Remembers those that were completed before as complete. */
+  async #settle(
+    uploads: readonly Remembered[],
+  ): Promise<{ readonly stored: readonly Remembered[]; readonly unknown: readonly Remembered[] }> {
     const stored: Remembered[] = [];
+    const unknown: Remembered[] = [];
     for (const entry of uploads) {
-      if (entry.is_complete || (await discardUpload(entry))) stored.push(entry);
-      else this.memory.forget([entry.upload_id]);
+      const outcome = entry.is_complete ? 'stored' : await discardUpload(entry);
+      if (outcome === 'gone') this.memory.forget([entry.upload_id]);
+      if (outcome === 'stored') stored.push(entry);
+      if (outcome === 'unknown') unknown.push(entry);
     }
     for (const entry of stored) this.memory.keep({ ...entry, is_complete: true });
-    return stored;
+    return { stored, unknown };
   }
 
   async #uploadEntry(entry: Entry, filePath: string, signalOfJob: AbortSignal): Promise<void> {
     if (signalOfJob.aborted) return;
     entry.step = 'uploading';
     entry.failure = null;
+    this.#sent.add(entry.file.name);
     this.#note(entry, 0);
     const resumed = this.memory
       .all()

@@ -89,6 +89,7 @@ function Panel({
     earlierFiles: earlier.length,
     maxFiles: limits.files_per_prefix,
     isChecking: job.isChecking,
+    isChanging: job.isChanging,
     incomplete,
   });
   return (
@@ -171,6 +172,7 @@ type Waiting = ReturnType<typeof findingsOf> & {
   readonly earlierFiles: number;
   readonly maxFiles: number;
   readonly isChecking: boolean;
+  readonly isChanging: boolean;
   readonly incomplete: string | null;
 };
 
@@ -179,6 +181,7 @@ function reasonToWait(form: Waiting): string | null {
   if (form.files + form.earlierFiles > form.maxFiles)
     return `One job takes at most ${formatCount(form.maxFiles)} files.`;
   if (form.isChecking) return 'The files are being checked. Nothing has been sent.';
+  if (form.isChanging) return 'Removed files are being discarded.';
   if (form.failing > 0) return 'Remove or fix the files that would fail.';
   if (form.isImport && form.isMixed) return 'Remove either the gzip or the plain files.';
   return form.incomplete;
