@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { findRemembered, folderOf, othersIn, parseRemembered } from './resume.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { UploadMemory, findRemembered, folderOf, othersIn, parseRemembered } from './resume.ts';
 
 const entry = {
   upload_id: 'u1',
@@ -66,5 +66,59 @@ describe('othersIn', () => {
 
   it('lists a file that was uploaded again once', () => {
     expect(namesOf([other('1.csv', true), other('1.csv', false)])).toEqual([['1.csv'], []]);
+  });
+});
+
+describe('UploadMemory', () => {
+  /** A local storage whose keys are its enumerable properties, as in browsers. */
+  function storageOf(limit = Number.POSITIVE_INFINITY): Record<string, unknown> {
+    const storage: Record<string, unknown> = {};
+    const define = (name: string, value: unknown) => Object.defineProperty(storage, name, { value });
+    define('getItem', (key: string) => storage[key] ?? null);
+    define('setItem', (key: string, text: string) => {
+      if (text.length > limit) throw new Error('the quota is exceeded');
+      storage[key] = text;
+    });
+    define('removeItem', (key: string) => void delete storage[key]);
+    return storage;
+  }
+  const upload = (folder: string, name: string, isComplete = false) => ({
+    ...entry,
+    upload_id: folder + name,
+    name,
+    requested_path: folder + name,
+    is_complete: isComplete,
+  });
+  const idsIn = (memory: UploadMemory) => memory.all().map(({ upload_id }) => upload_id);
+
+  afterEach(() => void vi.unstubAllGlobals());
+
+  it('keeps the uploads of one account by folder', () => {
+    const storage = storageOf();
+    vi.stubGlobal('localStorage', storage);
+    const [memory, other] = [new UploadMemory('acme//import'), new UploadMemory('acme//audience')];
+    for (const folder of ['b/', 'a/']) for (const name of ['1', '2']) memory.keep(upload(folder, name));
+    memory.keep(upload('a/', '1', true));
+    other.keep(upload('c/', '1'));
+    expect(Object.keys(storage)).toHaveLength(3);
+    expect(idsIn(memory)).toEqual(['a/2', 'a/1', 'b/1', 'b/2']);
+    expect(memory.all().find(({ upload_id }) => upload_id === 'a/1')?.is_complete).toBe(true);
+    memory.forget(['a/1', 'a/2', 'b/1']);
+    expect(idsIn(memory)).toEqual(['b/2']);
+    expect(idsIn(other)).toEqual(['c/1']);
+    expect(Object.keys(storage)).toHaveLength(2);
+  });
+
+  it('forgets a folder that it could not store completely', () => {
+    vi.stubGlobal('localStorage', storageOf(250));
+    const memory = new UploadMemory('acme//import');
+    memory.keep(upload('a/', '1', true));
+    expect(idsIn(memory)).toEqual(['a/1']);
+    memory.keep(upload('a/', '2'));
+    memory.forget(['a/2']);
+    memory.keep(upload('a/', '3'));
+    expect(idsIn(memory)).toEqual([]);
+    memory.keep(upload('b/', '1'));
+    expect(idsIn(memory)).toEqual(['b/1']);
   });
 });
