@@ -6,6 +6,11 @@ import type { JobId, PartnerId } from './ids.ts';
  */
 export type AudienceScope = { readonly partnerId: PartnerId; readonly customerId: number | null };
 
+/** What a list covers: the audiences of one owner, or those of the partner and of all its customers. */
+export type AudienceReach = Pick<AudienceScope, 'partnerId'> & {
+  readonly customerId: AudienceScope['customerId'] | 'every';
+};
+
 type AudienceCounts = {
   /** The sum of the distinct device counts of all loaded files. */
   readonly uploadedDevices: number;
@@ -19,6 +24,8 @@ type AudienceCounts = {
 export type Audience = AudienceCounts & {
   readonly id: number;
   readonly name: string;
+  /** The name of the customer that owns the audience. Null if it belongs to the partner itself. */
+  readonly customer: string | null;
   readonly warehouseSegmentId: number;
   readonly status: JobStatus;
   readonly createdAt: Date;

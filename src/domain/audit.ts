@@ -1,3 +1,4 @@
+import type { Caller } from './caller.ts';
 import type { PartnerId } from './ids.ts';
 
 /**
@@ -25,6 +26,13 @@ export function actorOf({ keyId, sessionId }: Pick<DeniedCall, 'keyId' | 'sessio
   if (sessionId !== null) return `session ${sessionId}`;
   return keyId === null ? 'unknown' : `key ${keyId}`;
 }
+
+/** Names the sender of a request in the history of an audience. */
+export function requesterOf({ keyId, session }: Pick<Caller, 'keyId' | 'session'>): string {
+  return session ? `user ${session.name}`.slice(0, maxRequester) : `key ${keyId}`;
+}
+
+const maxRequester = 200;
 
 export type AuditEntry = {
   readonly id: number;

@@ -88,8 +88,26 @@ export const failureCatalog = {
   },
   import_not_retryable: {
     title: 'The import cannot be retried',
-    cause: 'The import has not failed, or it is a delete.',
-    remedy: 'Wait until the import has finished. If it has failed, retry it. Send a delete again as a new request.',
+    cause:
+      'The import has not failed, has no failed files, is a delete, or uses `mode: "replace"`, which cannot be applied to some of the files.',
+    remedy:
+      'Wait until the import has finished. If it has failed, retry it. With `mode: "replace"`, retry all files. Send a delete again as a new request.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 422,
+  },
+  append_not_cancelable: {
+    title: 'The append can no longer be canceled',
+    cause: 'The append has finished, was canceled by a clear, or has no files left to cancel.',
+    remedy: 'Read the history of the audience to see its state. To remove loaded devices, clear the audience.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 422,
+  },
+  append_not_retryable: {
+    title: 'The append cannot be retried',
+    cause: 'The append has not failed, has no failed files, or belongs to data that was cleared.',
+    remedy: 'Wait until the append has finished. To load other files, or files of a cleared audience, append them.',
     fault: 'partner',
     isRetryable: false,
     status: 422,

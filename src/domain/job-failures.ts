@@ -97,9 +97,9 @@ export const jobFailures = {
   job_cancelled: {
     title: 'Job canceled',
     cause:
-      'The operator canceled the job. Files that were not completely read at that time are not loaded. With `mode: "replace"`, no file is loaded.',
+      'You or the operator canceled the job. Files that were not completely read at that time are not loaded. With `mode: "replace"`, no file is loaded.',
     remedy:
-      'Ask the operator for the reason, then submit the job again. The operator can also run `inlet jobs retry <id>`.',
+      'See `cancel_requested_by`. If it was the operator, ask for the reason. Then retry the import or the append, or dismiss the failed file of an audience.',
     fault: 'partner',
     isRetryable: false,
   },

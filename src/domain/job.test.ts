@@ -85,7 +85,7 @@ describe('the failure of a job', () => {
     [{ failedFiles: 1, cancelledFiles: 0, loadedFiles: 2 }, 'file_failed: 1 of 3 files failed.'],
     [
       { failedFiles: 3, cancelledFiles: 2, loadedFiles: 1 },
-      'job_cancelled: The operator canceled the job: 2 of 4 files were not loaded.',
+      'job_cancelled: The job was canceled: 2 of 4 files were not loaded.',
     ],
   ])('a job with %o has the failure %s', (files, message) => {
     expect(failureOfJob(files)?.message).toBe(message);

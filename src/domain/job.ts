@@ -86,17 +86,17 @@ export function estimateSecondsLeft(read: { bytes: number; total: number }, seco
   return Math.ceil((secondsSoFar * (read.total - read.bytes)) / read.bytes);
 }
 
-/** The failure code of a job that the operator canceled, and of the job's files that were not loaded. */
+/** The failure code of a canceled job, and of the job's files that were not loaded. */
 export const cancelledCode = 'job_cancelled' satisfies FailureCode;
 
-const remedy = 'Ask the operator for the reason, then submit the job again.';
+const remedy = 'Retry it to load what is missing.';
 
 export function cancelledBeforeStart(): Failure {
-  return new Failure(cancelledCode, `The operator canceled the job before it started. ${remedy}`);
+  return new Failure(cancelledCode, `The job was canceled before it started. ${remedy}`);
 }
 
 export function cancelledFile(): Failure {
-  return new Failure(cancelledCode, `The operator canceled the job before this file was read. ${remedy}`);
+  return new Failure(cancelledCode, `The job was canceled before this file was read. ${remedy}`);
 }
 
 type Files = { readonly failedFiles: number; readonly cancelledFiles: number; readonly loadedFiles: number };
@@ -105,9 +105,6 @@ type Files = { readonly failedFiles: number; readonly cancelledFiles: number; re
 export function failureOfJob({ failedFiles, cancelledFiles, loadedFiles }: Files): Failure | null {
   const all = failedFiles + loadedFiles;
   if (cancelledFiles > 0)
-    return new Failure(
-      cancelledCode,
-      `The operator canceled the job: ${cancelledFiles} of ${all} files were not loaded.`,
-    );
+    return new Failure(cancelledCode, `The job was canceled: ${cancelledFiles} of ${all} files were not loaded.`);
   return failedFiles === 0 ? null : new Failure('file_failed', `${failedFiles} of ${all} files failed.`);
 }

@@ -1,5 +1,7 @@
 import type { JobId } from '../domain/ids.ts';
-import type { Audience, AudienceScope, FileEntryId } from '../domain/audience.ts';
+import type { Audience, AudienceReach, AudienceScope, FileEntryId } from '../domain/audience.ts';
+import type { HistoryEntry, HistoryPosition, RetriedAppend } from '../domain/audience-history.ts';
+import type { Canceled, Cancellation } from '../domain/cancellation.ts';
 import type { FailureCode } from '../domain/failure-catalog.ts';
 import type { IdempotentRequest } from '../domain/idempotency.ts';
 import type { JobStatus } from '../domain/job.ts';
@@ -48,7 +50,20 @@ export type DeadGeneration = Generation & {
   readonly purgedAt: Date | null;
 };
 
-export type NewAudienceLoad = { readonly path: AudiencePath; readonly maxOpenJobs: number };
+export type NewAudienceLoad = {
+  readonly path: AudiencePath;
+  readonly maxOpenJobs: number;
+  /** Who sent the request. */
+  readonly requestedBy?: string;
+};
+
+export type AppendRetry = Pick<NewAudienceLoad, 'maxOpenJobs' | 'requestedBy'> & {
+  /**
+   * Receives the append, or null if the audience has no such append. Returns whether only its failed files are loaded.
+   * If it throws, nothing is changed or recorded.
+   */
+  readonly accept: (found: RetriedAppend | null) => { readonly onlyFailed: boolean };
+};
 
 export interface AudienceStore {
   /** Creates the audience and the job that loads its first files, in one transaction. */
@@ -65,7 +80,57 @@ export interface AudienceStore {
     idempotency?: IdempotentRequest | null,
   ): Promise<number | null>;
   /** Starts an empty generation and cancels the audience's open jobs. Returns false when the scope has no such audience. */
-  clear(scope: AudienceScope, audienceId: number, idempotency?: IdempotentRequest | null): Promise<boolean>;
+  clear(
+    scope: AudienceScope,
+    audienceId: number,
+    idempotency?: IdempotentRequest | null,
+    requestedBy?: string,
+  ): Promise<boolean>;
+  /** Returns false when the scope has no such audience. */
+  rename(
+    scope: AudienceScope,
+    audienceId: number,
+    name: string,
+    idempotency?: IdempotentRequest | null,
+  ): Promise<boolean>;
+  /**
+   * Does what a clear does, and removes the name and everything that describes the audience. No other method finds the
+   * audience after this. Returns false when the scope has no such audience.
+   */
+  remove(
+    scope: AudienceScope,
+    audienceId: number,
+    idempotency?: IdempotentRequest | null,
+    requestedBy?: string,
+  ): Promise<boolean>;
+  /**
+   * Cancels an append, at most once per key with `idempotency`. `accept` receives what happened, or null if the audience
+   * has no such append. If it throws, nothing is changed or recorded.
+   */
+  cancelAppend(
+    scope: AudienceScope,
+    audienceId: number,
+    appendId: JobId,
+    accept: (found: Cancellation | null) => Canceled,
+    idempotency?: IdempotentRequest | null,
+  ): Promise<void>;
+  /** Adds a job that loads the path of an earlier append again. Returns the job's ID. */
+  retryAppend(
+    scope: AudienceScope,
+    audienceId: number,
+    appendId: JobId,
+    retry: AppendRetry,
+    idempotency?: IdempotentRequest | null,
+  ): Promise<JobId>;
+  /**
+   * Lists appends and clears, newest first. With `before`, lists only earlier entries. Returns null when the scope has
+   * no such audience.
+   */
+  listHistory(
+    scope: AudienceScope,
+    audienceId: number,
+    page: { readonly before: HistoryPosition | null; readonly limit: number },
+  ): Promise<readonly HistoryEntry[] | null>;
   find(scope: AudienceScope, audienceId: number): Promise<Audience | null>;
   /**
    * Returns the marks of audiences of any partner. A mark covers the audience's files. Omits audiences that do not
@@ -74,7 +139,7 @@ export interface AudienceStore {
   marksOf(audienceIds: readonly number[]): Promise<readonly RecordMark[]>;
   /** Lists audiences with a smaller ID than the given one, newest first. */
   list(
-    scope: AudienceScope,
+    reach: AudienceReach,
     page: { readonly beforeId: number; readonly limit: number; readonly filter?: AudienceFilter },
   ): Promise<readonly Audience[]>;
   /** Returns the audience with a page of the file entries of its live generation, in submission order. */

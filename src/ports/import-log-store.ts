@@ -18,10 +18,16 @@ export type NewImport = {
   readonly credentials: BucketCredentials | null;
   /** The import that this one repeats. */
   readonly retryOf?: number;
+  /** Whether only the files of `retryOf` that failed are loaded. */
+  readonly onlyFailed?: boolean;
 };
 
 /** The request of an import that has been submitted before. Its credentials were deleted when the import ended. */
-export type SubmittedImport = Omit<NewImport, 'credentials'> & { readonly status: JobStatus };
+export type SubmittedImport = Omit<NewImport, 'credentials' | 'retryOf' | 'onlyFailed'> & {
+  readonly status: JobStatus;
+  /** Null if the files were never listed. */
+  readonly failedFiles: number | null;
+};
 
 export type NewDelete = {
   readonly keyType: KeyType;

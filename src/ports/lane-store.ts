@@ -12,7 +12,12 @@ export type LaneToken = { readonly partnerId: PartnerId; readonly id: string; re
 type Job = { readonly id: JobId; readonly partnerId: PartnerId; /** Position in the lane. */ readonly seq: number };
 
 /** A job that loads files. `prefix` is the partner's prefix in the shared bucket. */
-type LoadingJob = Job & { readonly source: JobSource; readonly prefix: string };
+type LoadingJob = Job & {
+  readonly source: JobSource;
+  readonly prefix: string;
+  /** Set if the job loads only the failed files of this job. */
+  readonly onlyFailedOf: JobId | null;
+};
 
 export type ImportJob = LoadingJob & {
   readonly kind: 'import';
@@ -110,6 +115,11 @@ export interface LaneStore {
    * new token before the delay has passed.
    */
   yieldLane(token: LaneToken, afterSeconds: number): Promise<void>;
+  /**
+   * Lists the failed files of an ended job, as they were loaded. Omits files of an audience that were dismissed or loaded
+   * later. Returns null if the files were never listed.
+   */
+  listFailedFiles(jobId: JobId): Promise<readonly FileToLoad[] | null>;
   /** Records the job's files and batches. Has no effect if they are already recorded. */
   startImport(jobId: JobId, batches: readonly (readonly FileToLoad[])[]): Promise<void>;
   /**

@@ -1,4 +1,4 @@
-import type { AudienceScope } from '../domain/audience.ts';
+import type { AudienceReach } from '../domain/audience.ts';
 import type { PartnerId } from '../domain/ids.ts';
 
 /**
@@ -34,7 +34,7 @@ export interface RequestWindows {
 }
 
 /** The caller on whose behalf statements run. Without a customer, the caller is the partner itself. */
-export type CallerScope = AudienceScope;
+export type CallerScope = AudienceReach;
 
 /**
  * Restricts `run` to the caller's data. The restriction also applies to work that `run` starts and that continues after

@@ -27,6 +27,11 @@ export interface RetentionStore {
   removeAuditEntries(days: number, limit: number): Promise<number>;
   /** Removes up to `limit` generations that were purged more than `days` ago, and returns the number removed. */
   removePurgedGenerations(days: number, limit: number): Promise<number>;
+  /**
+   * Removes up to `limit` deleted audiences without jobs and generations, and returns the number removed. Until then,
+   * their rows show that nothing is stored without a record.
+   */
+  removeDeletedAudiences(limit: number): Promise<number>;
   /** Removes up to `limit` sessions and links of the console that have expired, and returns the number removed. */
   removeExpiredSessions(limit: number): Promise<number>;
   /** Removes up to `limit` API keys and user tokens that ended more than `days` ago, and returns the number removed. */

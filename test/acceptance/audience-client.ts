@@ -5,6 +5,7 @@ import {
   type AudienceFileRecord,
   type AudienceRecord,
 } from '../../src/adapters/http/records/audience.ts';
+import { historyListSchema, queuedAppendSchema } from '../../src/adapters/http/records/audience-history.ts';
 import { loadErrorListSchema, type LoadErrorRecord } from '../../src/adapters/http/records/load-error.ts';
 import { problemSchema, type Problem } from '../../src/adapters/http/records/problem.ts';
 import { z } from 'zod';
@@ -12,6 +13,8 @@ import { waitUntil } from '../support/wait-until.ts';
 import { apiClient, readProblem } from './api-client.ts';
 
 // A client that uses only HTTP and validates every response against the contract.
+
+export type HistoryEntry = z.infer<typeof historyListSchema>[number];
 
 export type AudienceDetails = AudienceRecord & { readonly file: AudienceFileRecord[] };
 
@@ -21,6 +24,15 @@ export type AudienceClient = {
   readonly append: (audienceId: number, filePath: string) => Promise<void>;
   readonly clear: (audienceId: number) => Promise<void>;
   readonly dismiss: (audienceId: number, fileId: string) => Promise<void>;
+  readonly rename: (audienceId: number, name: string) => Promise<void>;
+  readonly remove: (audienceId: number) => Promise<void>;
+  readonly history: (audienceId: number, query?: string) => Promise<HistoryEntry[]>;
+  /** Returns false if there was nothing left to cancel. */
+  readonly cancel: (audienceId: number, appendId: number) => Promise<boolean>;
+  /** Whether a retry of the failed files of this append would load anything. */
+  readonly hasFailedFiles: (audienceId: number, appendId: number) => Promise<boolean>;
+  /** Returns the ID of the new append. */
+  readonly retry: (audienceId: number, appendId: number, files?: 'all' | 'failed') => Promise<number>;
   readonly get: (audienceId: number) => Promise<AudienceDetails>;
   readonly list: (query?: string) => Promise<AudienceRecord[]>;
   /** Returns the first page of file failures and rejected rows. */
@@ -60,6 +72,28 @@ export function audienceClient(url: string, apiKey: string, userToken?: string):
       expectNoContent(await json('PATCH', `${audiencePath}/${audienceId}`, { file_path: filePath })),
     dismiss: async (audienceId, fileId) =>
       expectNoContent(await json('DELETE', `${audiencePath}/${audienceId}/files/${fileId}`, undefined)),
+    rename: async (audienceId, name) => expectNoContent(await json('PATCH', `${audiencePath}/${audienceId}`, { name })),
+    remove: async (audienceId) => expectNoContent(await json('DELETE', `${audiencePath}/${audienceId}`, undefined)),
+    history: async (audienceId, query = '') =>
+      historyListSchema.parse(await bodyOf(200, await request(`${audiencePath}/${audienceId}/history${query}`))),
+    cancel: async (audienceId, appendId) => {
+      const answer = await json('POST', `${audiencePath}/${audienceId}/appends/${appendId}/cancel`, {});
+      if (answer.status === 422) {
+        const { code } = problemSchema.parse(await readProblem(answer));
+        if (code === 'append_not_cancelable') return false;
+      }
+      await expectNoContent(answer);
+      return true;
+    },
+    hasFailedFiles: async (audienceId, appendId) => {
+      const entries = (await get(audienceId)).file.filter((entry) => entry.append_id === appendId);
+      return entries.some(({ status, dismissed_at }) => status === 3 && dismissed_at === null);
+    },
+    retry: async (audienceId, appendId, files) => {
+      const body = files === undefined ? {} : { files };
+      const answer = await json('POST', `${audiencePath}/${audienceId}/appends/${appendId}/retry`, body);
+      return queuedAppendSchema.parse(await bodyOf(202, answer)).append_id;
+    },
     clear: async (audienceId) => expectNoContent(await json('PUT', `${audiencePath}/${audienceId}`, undefined)),
     list: async (query = '') =>
       z.array(audienceSchema.strict()).parse(await bodyOf(200, await request(audiencePath + query))),

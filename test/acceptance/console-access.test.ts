@@ -72,6 +72,10 @@ const rows: Readonly<Record<string, Readonly<Record<Role, Access>>>> = {
   createAudience: ofAudiences,
   appendFiles: ofAudiences,
   dismissFile: ofAudiences,
+  cancelAppend: ofAudiences,
+  retryAppend: ofAudiences,
+  listAudienceHistory: ofAudiences,
+  deleteAudience: ofAudiences,
   clearAudience: ofAudiences,
   listAudienceErrors: ofAudiences,
   getComposition: ofLink,
@@ -110,6 +114,8 @@ describe('the access of a session', () => {
     const attribute = await createAttribute(deps, owner.name, { name: marker, foreignKeys: [marker] });
     const first = await client.create(marker, `${marker}/`);
     const other = await client.create(`${marker} other`, `${marker}/`);
+    const doomed = await client.create(`${marker} doomed`, `${marker}/`);
+    const appendId = (await client.get(first.audienceId)).file[0]?.append_id ?? 0;
     const target = {
       importLogId,
       failedImportLogId: importLogId,
@@ -119,6 +125,9 @@ describe('the access of a session', () => {
       segmentId: first.segmentId,
       fileId: 999_999,
       ...(await newSpare(marker, owner)),
+      openAppendId: appendId,
+      failedAppendId: appendId,
+      doomedAudienceId: doomed.audienceId,
     };
     return { target, marker };
   };

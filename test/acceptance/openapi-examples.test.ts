@@ -42,6 +42,29 @@ async function makeFailedFile({ stores }: Audiences): Promise<void> {
   );
 }
 
+/** Makes the audience of the examples exist, because an earlier example may have deleted it. */
+async function restoreAudience({ stores }: Audiences): Promise<void> {
+  await withDatabase(stores, (client) =>
+    client.query(`UPDATE audience SET deleted_at = NULL, name = 'Summer' WHERE id = 1`),
+  );
+}
+
+/** Creates the append that the examples cancel and retry. */
+async function makeAppend({ stores }: Audiences, status: 0 | 3): Promise<void> {
+  await withDatabase(stores, async (client) => {
+    await client.query(
+      `INSERT INTO job (id, partner_id, seq, kind, status) SELECT 72, partner_id, 0, 'audience', $1 FROM audience WHERE id = 1
+       ON CONFLICT (id) DO UPDATE SET status = $1, cancelled = false, finished_at = NULL`,
+      [status],
+    );
+    await client.query(
+      `INSERT INTO audience_load (job_id, partner_id, audience_id, generation, file_path)
+       SELECT 72, partner_id, id, generation, 'acme/summer/' FROM audience WHERE id = 1
+       ON CONFLICT (job_id) DO UPDATE SET generation = excluded.generation`,
+    );
+  });
+}
+
 /** Makes the import of the examples wait again, so that the example can cancel it. The next example retries it. */
 async function reopenImport({ stores }: Audiences): Promise<void> {
   await withDatabase(stores, (client) =>
@@ -77,7 +100,10 @@ describe('OpenAPI examples', () => {
   it.each(operations)('the examples get documented responses: $method $path', async (operation) => {
     const examples = exampleRequests(operation);
     expect(examples.length).toBeGreaterThan(0);
+    if (operation.method === 'DELETE' && operation.path.includes('/audience/')) await restoreAudience(service);
     if (operation.operationId.startsWith('dismissFile')) await makeFailedFile(service);
+    if (operation.operationId.startsWith('cancelAppend')) await makeAppend(service, 0);
+    if (operation.operationId.startsWith('retryAppend')) await makeAppend(service, 3);
     if (operation.operationId === 'cancelImport') await reopenImport(service);
     for (const { name, method, url: documented, headers, body } of examples) {
       // The ID of an upload contains its path and expires, so an example cannot be valid.

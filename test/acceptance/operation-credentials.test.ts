@@ -84,6 +84,10 @@ const rows: Readonly<Record<string, Row>> = {
   clearAudience: row('audience:write', 'not_found', 'not_found'),
   listAudienceFiles: row('audience:read', 'not_found', 'not_found'),
   dismissFile: row('audience:write', 'not_found', 'not_found'),
+  cancelAppend: row('audience:write', 'not_found', 'not_found'),
+  retryAppend: row('audience:write', 'not_found', 'not_found'),
+  listAudienceHistory: row('audience:read', 'not_found', 'not_found'),
+  deleteAudience: row('audience:write', 'not_found', 'not_found'),
   listAudienceErrors: row('audience:read', 'not_found', 'not_found'),
   getComposition: row('audience:read', 'not_found', 'not_found'),
   createConsoleLink: row('audience:read', 'not_found', 'not_found'),
@@ -129,6 +133,8 @@ type Ids = Readonly<
     | 'audience_id'
     | 'other_audience_id'
     | 'file_id'
+    | 'append_id'
+    | 'doomed_audience_id'
     | 'default_warehouse_segment_id'
     | 'attribute_id'
     | 'key_id'
@@ -145,6 +151,8 @@ const unknownIds: Ids = {
   audience_id: 999_999,
   other_audience_id: 999_998,
   file_id: 999_999,
+  append_id: 999_999,
+  doomed_audience_id: 999_997,
   default_warehouse_segment_id: 999_999,
   attribute_id: 999_999,
   key_id: 999_999,
@@ -160,8 +168,9 @@ async function firstChunkOf({ body }: Response): Promise<string> {
 
 type AudienceClient = ReturnType<typeof audienceClient>;
 
-async function createTwo(client: AudienceClient) {
-  return [await client.create('Secret', 'hidden/'), await client.create('Other', 'hidden/')] as const;
+async function createThree(client: AudienceClient) {
+  const create = (name: string) => client.create(name, 'hidden/');
+  return [await create('Secret'), await create('Other'), await create('Doomed')] as const;
 }
 
 type Credentials = { readonly apiKey?: string; readonly userToken?: string; readonly cookie?: string };
@@ -221,9 +230,9 @@ describe('insufficient credentials', () => {
     // A key with this scope alone can rotate it.
     const [managed, ended] = [await newKey({ scopes: ['keys:write'] }), await newKey({})];
     const made = await Promise.all(
-      [undefined, customerToken].map((userToken) => createTwo(audienceClient(api.url, owner.apiKey, userToken))),
+      [undefined, customerToken].map((userToken) => createThree(audienceClient(api.url, owner.apiKey, userToken))),
     );
-    const ids = made.map(([{ audienceId, segmentId }, other]) => ({
+    const ids = made.map(([{ audienceId, segmentId }, other, doomed]) => ({
       import_log_id: importLogId,
       job_id: importLogId,
       failed_import_log_id: failedImportLogId,
@@ -235,6 +244,8 @@ describe('insufficient credentials', () => {
       audience_id: audienceId,
       other_audience_id: other.audienceId,
       file_id: 999_999,
+      append_id: 999_999,
+      doomed_audience_id: doomed.audienceId,
       default_warehouse_segment_id: segmentId,
     }));
     [owners = unknownIds, customers = unknownIds] = ids;
@@ -293,6 +304,7 @@ describe('insufficient credentials', () => {
   /** Returns the IDs in the path. Some operations need a resource in another state. */
   async function targetOf({ operationId }: DescribedOperation, ids: Ids): Promise<Ids> {
     if (operationId === 'retryImport') return { ...ids, import_log_id: ids.failed_import_log_id };
+    if (operationId.startsWith('deleteAudience')) return { ...ids, audience_id: ids.doomed_audience_id };
     if (operationId === 'revokeKey') return { ...ids, key_id: ids.revoked_key_id };
     if (operationId === 'removeCustomer' && ids !== unknownIds)
       return { ...ids, customer_id: (await createCustomer(deps, owner.name, `removed ${(serial += 1)}`)).id };
@@ -397,9 +409,11 @@ describe('insufficient credentials', () => {
           scope === 'any' ? { ...lacking, code: null } : { status: 403, code: 'scope_missing', detail },
         );
         const enough = summaryOf(await ask(operation, owners, { apiKey: only.get(one) ?? '' }));
-        // The audience has no failed file to dismiss, and no part is stored. Operations detect both only after the scope
-        // check.
-        const isIncomplete = /^(?:dismissFile|completeUpload)/.test(operation.operationId);
+        // The audience has no failed file to dismiss and no such append, no part is stored, and an audience can be
+        // deleted only once. Operations detect this only after the scope check.
+        const isIncomplete = /^(?:dismissFile|cancelAppend|retryAppend|deleteAudience|completeUpload)/.test(
+          operation.operationId,
+        );
         const refusals = isIncomplete ? [401, 403] : [401, 403, 404, 422];
         expect(refusals).not.toContain(enough.status);
       }

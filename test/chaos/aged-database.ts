@@ -185,6 +185,7 @@ const retentionStore: RetentionStore = {
   removeJobs: (ids) => measured(() => store.removeJobs(ids)),
   removeAuditEntries: (days, limit) => measured(() => store.removeAuditEntries(days, limit)),
   removePurgedGenerations: (days, limit) => measured(() => store.removePurgedGenerations(days, limit)),
+  removeDeletedAudiences: (limit) => measured(() => store.removeDeletedAudiences(limit)),
   removeExpiredSessions: (limit) => measured(() => store.removeExpiredSessions(limit)),
   removeEndedCredentials: (days, limit) => measured(() => store.removeEndedCredentials(days, limit)),
 };

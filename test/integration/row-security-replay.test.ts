@@ -5,7 +5,7 @@ import { underRole } from '../../src/adapters/postgres/db/api-role.ts';
 import { startBoundApi } from '../support/bound-api.ts';
 import { configFor } from '../support/environment.ts';
 import { startIssuer } from '../support/oidc-issuer.ts';
-import { ask, callsAt } from '../support/operation-calls.ts';
+import { ask, callsAt, isWrite } from '../support/operation-calls.ts';
 import { type Sent, watchStatements } from '../support/sent-statements.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { tenantFiltersOf, withoutFilter } from '../support/tenant-filters.ts';
@@ -85,12 +85,10 @@ describe('a statement of one partner, replayed for another', () => {
         answers.push({ operation: call.operation, status: (await ask(api.url, call, { authorization })).status });
       const headers = { authorization, 'x-user-token': customer.userToken };
       for (const call of callsAt({ ...owner, ...customer })) await ask(api.url, call, headers);
-      // The first round has cleared the audience, so its files cannot be dismissed anymore.
-      // The first round has also changed or removed what these operations need.
-      const ended = /^(?:dismissFile|createAttribute|createCustomer)$/;
+      // The first round has changed or removed what these operations need.
+      const ended = /^(?:dismissFile|cancelAppend|retryAppend|deleteAudience|createAttribute|createCustomer)$/;
       const again = callsAt(owner).filter(
-        ({ operation, path, method }) =>
-          method !== 'GET' && !ended.test(operation) && !/\/(?:customers|keys)\/\d/.test(path),
+        (call) => isWrite(call) && !ended.test(call.operation) && !/\/(?:customers|keys)\/\d/.test(call.path),
       );
       for (const [place, call] of again.entries()) {
         const repeatable = { authorization, 'idempotency-key': `key-${place}` };

@@ -116,6 +116,7 @@ const statementTypes: Specs = {
     unique_devices: 'number=',
     errors: 'list?',
     retry_of: 'number?',
+    only_failed: 'boolean=',
   },
   job_credential: { job_id: 'number', key_id: 'string', sealed: 'bytes' },
   job_file: {
@@ -190,6 +191,7 @@ const statementTypes: Specs = {
     last_load_id: 'number?',
     created_at: 'date=',
     updated_at: 'date=',
+    deleted_at: 'date?',
   },
   audience_load: {
     job_id: 'number',
@@ -200,6 +202,9 @@ const statementTypes: Specs = {
     superseded: 'boolean=',
     dismissed_at: 'date?',
     literal_path: 'string?',
+    retry_of: 'number?',
+    only_failed: 'boolean=',
+    requested_by: 'string?',
   },
   dead_generation: {
     audience_id: 'number',
@@ -210,6 +215,7 @@ const statementTypes: Specs = {
     purging_until: 'date?',
     purged_rows: 'number=',
     purged_at: 'date?',
+    requested_by: 'string?',
   },
   composition: {
     audience_id: 'number',

@@ -13,6 +13,11 @@ export type Target = {
   readonly keyId: number;
   readonly customerId: number;
   readonly tokenId: number;
+  /** An append of the audience that has not finished, and one that has failed. */
+  readonly openAppendId: number;
+  readonly failedAppendId: number;
+  /** An audience of the same owner that nothing else refers to. */
+  readonly doomedAudienceId: number;
 };
 
 export type Call = {
@@ -39,9 +44,10 @@ function bodiesOf({ attributeId, audienceId, otherAudienceId }: Target): Readonl
       { key_type: 1, keys: ['secret-key'] },
     ],
     cancelImport: [{}],
-    retryImport: [{}],
+    retryImport: [{ files: 'failed' }, {}],
     createAudience: [{ name: 'any', file_path: 'any.csv' }],
-    appendFiles: [{ file_path: 'any.csv' }],
+    appendFiles: [{ file_path: 'any.csv' }, { name: 'any' }],
+    retryAppend: [{ files: 'failed' }, {}],
     getOverlap: [{ audience_ids: [audienceId, otherAudienceId] }],
     createAttribute: [{ name: 'any', foreign_keys: ['any-key'] }],
     renameAttribute: [{ name: 'renamed' }],
@@ -62,7 +68,13 @@ function bodiesOf({ attributeId, audienceId, otherAudienceId }: Target): Readonl
  * nothing about them is stored in PostgreSQL, and storage keys, which test/acceptance/storage-keys.test.ts covers.
  */
 export function callsAt(target: Target): Call[] {
+  const ofOperation: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+    retryImport: { import_log_id: target.failedImportLogId },
+    retryAppend: { append_id: target.failedAppendId },
+    deleteAudience: { audience_id: target.doomedAudienceId },
+  };
   const ids: Readonly<Record<string, number>> = {
+    append_id: target.openAppendId,
     import_log_id: target.importLogId,
     audience_id: target.audienceId,
     default_warehouse_segment_id: target.segmentId,
@@ -79,7 +91,7 @@ export function callsAt(target: Target): Call[] {
   );
   const calls = ending.flatMap(({ id: operation, method, path }) => {
     const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => {
-      const id = operation === 'retryImport' ? target.failedImportLogId : ids[name];
+      const id = ofOperation[operation]?.[name] ?? ids[name];
       if (id === undefined) throw new Error(`no ${name} for ${operation}`);
       return String(id);
     });

@@ -1,4 +1,4 @@
-import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { z } from 'zod';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { Secret } from '../../src/domain/secret.ts';
@@ -34,6 +34,7 @@ export type TestPartner = {
   /** Uses the partner's own credentials, which can access only the partner's prefix. */
   readonly s3: S3Client;
   readonly upload: (path: string, body: Uint8Array | string) => Promise<void>;
+  readonly remove: (path: string) => Promise<void>;
   /** Runs an operator command. */
   readonly operate: (...parameters: string[]) => Promise<string>;
   readonly createAttribute: (name: string, ...foreignKeys: string[]) => Promise<number>;
@@ -73,6 +74,9 @@ export async function createPartner(
     s3,
     upload: async (path, body) => {
       await s3.send(new PutObjectCommand({ Bucket: bucket, Key: prefix + path, Body: body }));
+    },
+    remove: async (path) => {
+      await s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: prefix + path }));
     },
     operate,
     createAttribute: (attribute, ...foreignKeys) =>

@@ -37,6 +37,9 @@ type Owner = BarePartner & {
   readonly keyId: number;
   readonly customerId: number;
   readonly tokenId: number;
+  readonly openAppendId: number;
+  readonly failedAppendId: number;
+  readonly doomedAudienceId: number;
   readonly customers: readonly Customer[];
 };
 type Customer = {
@@ -47,9 +50,14 @@ type Customer = {
   readonly segmentId: number;
   /** A failed file of the audience. */
   readonly fileId: number;
+  readonly openAppendId: number;
+  readonly failedAppendId: number;
+  readonly doomedAudienceId: number;
 };
 
 export type TwoTenants = { readonly owner: Owner; readonly intruder: BarePartner };
+
+const addAudience = 'INSERT INTO audience (partner_id, customer_id, name) VALUES ($1, $2, $3) RETURNING id';
 
 /**
  * Creates a partner with a row in every table and a partner with no rows. Writes to the tables directly, without a
@@ -130,14 +138,20 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       );
       const audienceId = Number(rows[0]?.id);
       let fileId = 0;
-      for (const status of [2, 3]) {
+      const appends = new Map<number, number>();
+      for (const status of [2, 3, 0]) {
         const jobId = await job('audience', status);
         await client.query(
           `INSERT INTO audience_load (job_id, partner_id, audience_id, generation, file_path) VALUES ($1, $2, $3, 0, 'secret-path')`,
           [jobId, partner.id, audienceId],
         );
+        appends.set(status, jobId);
         if (status === 2) fileId = await file(jobId, audienceId);
       }
+      await client.query(
+        `INSERT INTO dead_generation (audience_id, generation, partner_id, requested_by) VALUES ($1, -1, $2, 'secret')`,
+        [audienceId, partner.id],
+      );
       const report = { members: '0', matched: 0, known: 0, cells: [] };
       const published = {
         isProtected: true,
@@ -164,16 +178,21 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
         `INSERT INTO index_audience (audience_id, partner_id, generation, load_id, fold_id, devices) VALUES ($1, $2, 0, 1, 1, 0)`,
         [audienceId, partner.id],
       );
-      const otherAudienceId = await idOf(
-        `INSERT INTO audience (partner_id, customer_id, name) VALUES ($1, $2, 'secret-other') RETURNING id`,
-        partner.id,
-        customerId,
-      );
+      const otherAudienceId = await idOf(addAudience, partner.id, customerId, 'secret-other');
+      const doomedAudienceId = await idOf(addAudience, partner.id, customerId, 'secret-doomed');
       await client.query(
         `INSERT INTO report_request (audience_id, split, settings, state, partner_id) VALUES ($1, 'secret', '', '', $2)`,
         [audienceId, partner.id],
       );
-      return { audienceId, otherAudienceId, segmentId: Number(rows[0]?.warehouse_segment_id), fileId };
+      return {
+        audienceId,
+        otherAudienceId,
+        doomedAudienceId,
+        segmentId: Number(rows[0]?.warehouse_segment_id),
+        fileId,
+        openAppendId: appends.get(0) ?? 0,
+        failedAppendId: appends.get(3) ?? 0,
+      };
     };
     await client.query(
       `INSERT INTO report_draw (partner_id, customer_id, kind, draws) VALUES ($1, 0, 'composition', 1)`,
@@ -197,7 +216,8 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
     const importLogId = await importJob(1);
     await file(importLogId, null);
     const failedImportLogId = await importJob(3);
-    for (let open = 1; open < openJobsOfOwner; open += 1) await importJob(0);
+    // The partner and its two customers each have an open append.
+    for (let open = 4; open < openJobsOfOwner; open += 1) await importJob(0);
     const customers: Customer[] = [];
     for (const name of ['secret-one', 'secret-two']) {
       const customerId = await idOf(

@@ -1,9 +1,9 @@
-import type { CallApi, CallOptions } from './call.ts';
+import type { CallApi, CallOptions, WriteOptions } from './call.ts';
 import { connect } from './connect.ts';
 import { each } from './each.ts';
 import { Operations } from './generated/operations.ts';
 import type { AudienceDetails, ImportLog, LoadError } from './generated/schemas.ts';
-import type { Result } from './result.ts';
+import type { Answered, Result } from './result.ts';
 import { type RetrySettings, defaultRetry } from './send.ts';
 import { Secret, readAddress } from './settings.ts';
 import { type Storage, type StorageSettings, readStorage } from './upload/storage.ts';
@@ -84,6 +84,11 @@ export class Inlet extends Operations {
     }
     const path = `/v2/firstparty/audience/${job.audience_id}`;
     return waitForCompletion<AudienceDetails>(this.#callApi, { path, auth: 'key and user token' }, options);
+  }
+
+  /** Renames an audience. It is the same operation as an append, but with a name instead of a path. */
+  renameAudience(audience_id: number, name: string, options?: WriteOptions): Promise<Answered<void>> {
+    return this.appendFiles(audience_id, { name }, options);
   }
 
   /** Yields the rejected rows and failed files of a job, across all pages. */

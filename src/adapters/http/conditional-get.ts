@@ -87,6 +87,7 @@ async function longPoll<State, Rec>(
     const news = await subscription.next((state) => isNews(resource.represent(state)), seconds * 1000);
     endWait();
     for (const denial of denials) throw denial;
+    if (subscription.isGone()) throw resource.notFound();
     // The process is shutting down, so the client must reconnect to another process.
     if (subscription.isOver()) reply.header('connection', 'close');
     return resource.represent(news ?? (await subscription.fresh()) ?? first);

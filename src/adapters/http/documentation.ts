@@ -31,6 +31,7 @@ export const customerNotFound: DocumentedProblems = { not_found: { detail: 'Cust
 export function ownQuota(detail: string): DocumentedProblems {
   return { quota_exceeded: { detail } };
 }
+export const appendNotFound: DocumentedProblems = { not_found: { detail: 'Audience 1 has no append 72.' } };
 
 /** Example of a validation problem with these field errors. */
 export function invalidRequest(...errors: readonly { pointer: string; detail: string }[]): DocumentedProblems {

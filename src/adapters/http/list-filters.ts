@@ -70,6 +70,13 @@ export const audienceListQuery = pageQuery(1000, 1000).extend({
   name: text('name', 256)
     .optional()
     .meta({ description: 'Only audiences whose name contains this text, in any case.', examples: ['summer'] }),
+  customer: text('customer', 100)
+    .optional()
+    .meta({
+      description:
+        'The name of one of your customers, whose audiences are listed instead of your own. `*` lists your own and those of all customers. Not allowed together with a user token.',
+      examples: ['*'],
+    }),
   ...created,
 });
 

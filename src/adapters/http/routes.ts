@@ -1,10 +1,12 @@
 import { abortUpload } from './routes/abort-upload.ts';
 import { appendFiles } from './routes/append-files.ts';
+import { cancelAppend } from './routes/cancel-append.ts';
 import { cancelImport } from './routes/cancel-import.ts';
 import { clearAudience } from './routes/clear-audience.ts';
 import { completeUpload } from './routes/complete-upload.ts';
 import { createAudience } from './routes/create-audience.ts';
 import { createConsoleLink } from './routes/create-console-link.ts';
+import { deleteAudience } from './routes/delete-audience.ts';
 import { deleteAttributeData } from './routes/delete-attribute-data.ts';
 import { dismissFile } from './routes/dismiss-file.ts';
 import { followAudience } from './routes/follow-audience.ts';
@@ -17,6 +19,7 @@ import { getOverlap } from './routes/get-overlap.ts';
 import { getUpload } from './routes/get-upload.ts';
 import { getLive, getReady } from './routes/health.ts';
 import { listAttributes } from './routes/list-attributes.ts';
+import { listAudienceHistory } from './routes/list-audience-history.ts';
 import { listAudienceErrors } from './routes/list-audience-errors.ts';
 import { listAudienceFiles } from './routes/list-audience-files.ts';
 import { listAudiences } from './routes/list-audiences.ts';
@@ -50,6 +53,7 @@ import { rotateKey } from './routes/keys/rotate-key.ts';
 import { listStorageKeys } from './routes/keys/list-storage-keys.ts';
 import { rotateStorageKeys } from './routes/keys/rotate-storage-keys.ts';
 import { queueImport } from './routes/queue-import.ts';
+import { retryAppend } from './routes/retry-append.ts';
 import { retryImport } from './routes/retry-import.ts';
 import { startUpload } from './routes/start-upload.ts';
 
@@ -96,7 +100,11 @@ export const audienceRoutes = [
   createAudience,
   appendFiles,
   dismissFile,
+  cancelAppend,
+  retryAppend,
+  listAudienceHistory,
   clearAudience,
+  deleteAudience,
   listAudienceErrors,
   getComposition,
   createConsoleLink,

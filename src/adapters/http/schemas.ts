@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { maxForeignKeysPerRequest } from '../../domain/own-access.ts';
+import { retriedFiles } from '../../domain/audience-history.ts';
 
 // Fields that several requests and responses share.
 
@@ -49,6 +50,27 @@ export const userTokenParams = customerParams.extend({ token_id: pathId('ID of t
 
 /** Foreign keys in a request. A foreign key has at most 200 characters. */
 export const foreignKeyList = z.array(z.string().max(400)).max(maxForeignKeysPerRequest);
+export const appendParams = audienceParams.extend({
+  append_id: pathId('The `append_id` in the history or in the file list of the audience.', 72),
+});
+
+/**
+ * The limit counts Unicode code points, because `length` counts some of them as two. Control characters are rejected,
+ * because the stores do not accept NUL.
+ */
+export const audienceName = z
+  .string()
+  .trim()
+  .min(1)
+  .refine((text) => Array.from(text).length <= 256, 'name must have at most 256 characters.')
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'name must not contain control characters.')
+  .meta({ minLength: 1, maxLength: 256 });
+
+/** The files that a retry loads. Without a default, so that the fingerprint of an earlier request stays the same. */
+export const retriedFilesField = z.enum(retriedFiles, { error: 'files must be "all" or "failed".' }).optional().meta({
+  description:
+    '`all` (default): every file under the path. `failed`: only the files that failed or were canceled, in their current version.',
+});
 
 export const audienceFileParams = audienceParams.extend({
   file_id: z

@@ -66,7 +66,7 @@ async function* events<State, Rec>(
   let sentTag = lastId;
   try {
     yield `retry: ${retryMs}\n\n`;
-    while (!subscription.isOver() && performance.now() < endsAt) {
+    while (!subscription.isOver() && !subscription.isGone() && performance.now() < endsAt) {
       const timeout = Math.min(heartbeatMs, endsAt - performance.now());
       const state = await subscription.next((next) => represent(next).tag !== sentTag, timeout);
       if (state === null) {

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { AudienceScope, FileEntryId } from '../../domain/audience.ts';
+import type { AudienceReach, AudienceScope, FileEntryId } from '../../domain/audience.ts';
 import { type JobStatus, jobStatus } from '../../domain/job.ts';
 import type { AudienceFile, AudienceFilePage, FileEntryPage } from '../../ports/audience-store.ts';
 import type { Database, Tx } from './db/tables.ts';
@@ -7,10 +7,15 @@ import { toJobStatus } from './lane/jobs.ts';
 
 // An audience's file list, which determines the audience's status.
 
-/** Selects the `audience` rows that the caller can access. The expression can use the index on partner and customer. */
-export function inScope({ partnerId, customerId }: AudienceScope): RawBuilder<boolean> {
+/**
+ * Selects the `audience` rows that the caller can access. No caller can access a deleted audience. The expression can use
+ * the index on partner and customer.
+ */
+export function inScope({ partnerId, customerId }: AudienceReach): RawBuilder<boolean> {
+  const isOfPartner = sql`audience.partner_id = ${partnerId} AND audience.deleted_at IS NULL`;
+  if (customerId === 'every') return sql<boolean>`(${isOfPartner})`;
   const customer = customerId === null ? sql`IS NULL` : sql`= ${customerId}`;
-  return sql<boolean>`(audience.partner_id = ${partnerId} AND audience.customer_id ${customer})`;
+  return sql<boolean>`(${isOfPartner} AND audience.customer_id ${customer})`;
 }
 
 /**

@@ -2,19 +2,28 @@ import type { JobId, PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { z } from 'zod';
-import { type Audience, type AudienceScope, type StatusesPresent, audienceStatus } from '../../domain/audience.ts';
+import {
+  type Audience,
+  type AudienceReach,
+  type AudienceScope,
+  type StatusesPresent,
+  audienceStatus,
+} from '../../domain/audience.ts';
 import { isFailureCode } from '../../domain/failure-catalog.ts';
+import { Failure } from '../../domain/failure.ts';
 import type { IdempotentRequest } from '../../domain/idempotency.ts';
 import { type Quotas, defaultQuotas, requireQuota } from '../../domain/quota.ts';
 import type { AudienceFilter, ErrorFilter } from '../../domain/list-filters.ts';
 import type { AudiencePath } from '../../domain/source-file.ts';
 import { jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
-import type { AudienceStore, FailedLoad, NewAudienceLoad } from '../../ports/audience-store.ts';
+import type { AppendRetry, AudienceStore, FailedLoad, NewAudienceLoad } from '../../ports/audience-store.ts';
 import { dismissFile, hasEntryOf, inScope, selectAudienceFiles } from './audience-files.ts';
 import { matching, withAudiencesNotDone } from './audience-filter.ts';
+import { findAppend, isAppendOf, selectHistory } from './audience-history.ts';
 import { selectAudienceMarks } from './change-feed.ts';
 import { readSnapshot } from './db/read-snapshot.ts';
 import type { Database, Tx } from './db/tables.ts';
+import { cancelJob } from './lane/cancel-job.ts';
 import { supersedeSamePath } from './lane/jobs.ts';
 import {
   claimDueGenerations,
@@ -40,10 +49,34 @@ export function postgresAudienceStore(
     create: (scope, audience, idempotency = null) => createAudience(deps, scope, audience, idempotency),
     append: (scope, audienceId, load, idempotency = null) =>
       appendToAudience(deps, scope, audienceId, load, idempotency),
-    clear: (scope, audienceId, idempotency = null) => clearAudience(deps, scope, audienceId, idempotency),
+    retryAppend: (scope, audienceId, appendId, retry, idempotency = null) =>
+      retryAppend(deps, { scope, audienceId, appendId }, retry, idempotency),
+    cancelAppend: async (scope, audienceId, appendId, accept, idempotency = null) => {
+      const { partnerId } = scope;
+      await runIdempotently(
+        deps,
+        { partnerId, idempotency, result: z.literal('canceled'), hasQuota: false },
+        async (tx) => {
+          const which = { jobId: appendId, partnerId, requester: 'partner' as const, kinds: [jobKind.audience] };
+          const isFound = await isAppendOf(tx, scope, audienceId, appendId);
+          accept(isFound ? await cancelJob(tx, boss, which) : null);
+          return 'canceled' as const;
+        },
+      );
+    },
+    clear: (scope, audienceId, idempotency = null, requestedBy) =>
+      emptyAudience(deps, { scope, audienceId, requestedBy }, idempotency),
+    remove: (scope, audienceId, idempotency = null, requestedBy) =>
+      emptyAudience(deps, { scope, audienceId, requestedBy }, idempotency, removeEmptied),
+    rename: (scope, audienceId, name, idempotency = null) =>
+      renameAudience(deps, { scope, audienceId }, name, idempotency),
+    listHistory: (scope, audienceId, page) =>
+      readSnapshot(db, async (tx) =>
+        (await findAudience(tx, scope, audienceId)) ? selectHistory(tx, { scope, audienceId }, page) : null,
+      ),
     find: async (scope, audienceId) => (await selectAudiences(db, scope, { audienceId }))[0] ?? null,
-    list: (scope, page) =>
-      page.filter ? readSnapshot(db, (tx) => selectAudiences(tx, scope, page)) : selectAudiences(db, scope, page),
+    list: (reach, page) =>
+      page.filter ? readSnapshot(db, (tx) => selectAudiences(tx, reach, page)) : selectAudiences(db, reach, page),
     // Reads from one snapshot, so that the files match the counts.
     findWithFiles: (scope, audienceId, page) =>
       db
@@ -91,7 +124,7 @@ export function postgresAudienceStore(
   };
 }
 
-/** Finds an audience that the caller can access. Audiences are never deleted, so the result stays valid. */
+/** Finds an audience that the caller can access. */
 async function findAudience(
   db: Database | Tx,
   scope: AudienceScope,
@@ -100,9 +133,11 @@ async function findAudience(
   return one(db, scope, audienceId).executeTakeFirst();
 }
 
-/** Reads the audience and prevents a clear until the transaction ends. */
+/** Reads the audience and prevents a clear until the transaction ends. Throws if it was deleted in the meantime. */
 async function lockAudience(tx: Tx, scope: AudienceScope, audienceId: number): Promise<{ generation: number }> {
-  return one(tx, scope, audienceId).forNoKeyUpdate().executeTakeFirstOrThrow();
+  const audience = await one(tx, scope, audienceId).forNoKeyUpdate().executeTakeFirst();
+  if (audience) return audience;
+  throw new Failure('not_found', `Audience ${audienceId} does not exist.`);
 }
 
 function one(db: Database | Tx, scope: AudienceScope, audienceId: number) {
@@ -121,7 +156,7 @@ const madeSchema = z.object({ audienceId: z.int(), warehouseSegmentId: z.int() }
 async function createAudience(
   deps: Deps,
   { partnerId, customerId }: AudienceScope,
-  { name, path, maxOpenJobs }: NewAudienceLoad & { readonly name: string },
+  { name, path, maxOpenJobs, requestedBy }: NewAudienceLoad & { readonly name: string },
   idempotency: IdempotentRequest | null,
 ): Promise<{ audienceId: number; warehouseSegmentId: number }> {
   const { boss, quotas } = deps;
@@ -133,7 +168,8 @@ async function createAudience(
         .values({ partner_id: partnerId, customer_id: customerId, name })
         .returning(['id', 'warehouse_segment_id', 'generation'])
         .executeTakeFirstOrThrow();
-      await insertLoad(tx, { jobId, partnerId, audienceId: made.id, generation: made.generation, path });
+      const { id: audienceId, generation } = made;
+      await insertLoad(tx, { jobId, partnerId, audienceId, generation, path, requestedBy });
       return { audienceId: made.id, warehouseSegmentId: made.warehouse_segment_id };
     }),
   );
@@ -150,7 +186,7 @@ async function appendToAudience(
   deps: Deps,
   scope: AudienceScope,
   audienceId: number,
-  { path, maxOpenJobs }: NewAudienceLoad,
+  { path, maxOpenJobs, requestedBy }: NewAudienceLoad,
   idempotency: IdempotentRequest | null,
 ): Promise<number | null> {
   const { partnerId } = scope;
@@ -159,16 +195,46 @@ async function appendToAudience(
     // Locks the lane before the audience. Every transaction that locks both uses this order.
     submitJob(deps.boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs, quotas: deps.quotas }, async (jobId) => {
       const { generation } = await lockAudience(tx, scope, audienceId);
-      await supersedeSamePath(tx, { id: jobId, audienceId, generation }, path);
-      await insertLoad(tx, { jobId, partnerId, audienceId, generation, path });
-      await tx
-        .updateTable('audience')
-        .set({ updated_at: sql`now()` })
-        .where('id', '=', audienceId)
-        .execute();
+      await addLoad(tx, { jobId, partnerId, audienceId, generation, path, requestedBy });
       return jobId;
     }),
   );
+}
+
+/** Like an append, but with the path of an earlier one. A retry keeps its result, even if the append changes later. */
+async function retryAppend(
+  deps: Deps,
+  { scope, audienceId, appendId }: { scope: AudienceScope; audienceId: number; appendId: JobId },
+  { accept, maxOpenJobs, requestedBy }: AppendRetry,
+  idempotency: IdempotentRequest | null,
+): Promise<JobId> {
+  const { partnerId } = scope;
+  return runIdempotently(deps, { partnerId, idempotency, result: z.int() }, async (tx) => {
+    // Rejects the retry before a job is counted. The append is read again below, under the lock.
+    accept((await findAppend(tx, scope, audienceId, appendId))?.state ?? null);
+    const about = { kind: jobKind.audience, maxOpenJobs, quotas: deps.quotas };
+    return submitJob(deps.boss, tx, partnerId, about, async (jobId) => {
+      const { generation } = await lockAudience(tx, scope, audienceId);
+      const found = await findAppend(tx, scope, audienceId, appendId);
+      const { onlyFailed } = accept(found?.state ?? null);
+      if (!found) throw new Error(`append ${appendId} is gone`);
+      const retryOf = { appendId, onlyFailed };
+      await addLoad(tx, { jobId, partnerId, audienceId, generation, path: found.path, requestedBy, retryOf });
+      return jobId;
+    });
+  });
+}
+
+/** The caller has locked the audience. */
+async function addLoad(tx: Tx, load: NewLoad): Promise<void> {
+  const { jobId: id, audienceId, generation, path } = load;
+  await supersedeSamePath(tx, { id, audienceId, generation }, path);
+  await insertLoad(tx, load);
+  await tx
+    .updateTable('audience')
+    .set({ updated_at: sql`now()` })
+    .where('id', '=', audienceId)
+    .execute();
 }
 
 type NewLoad = {
@@ -177,6 +243,8 @@ type NewLoad = {
   readonly audienceId: number;
   readonly generation: number;
   readonly path: AudiencePath;
+  readonly requestedBy: string | undefined;
+  readonly retryOf?: { readonly appendId: JobId; readonly onlyFailed: boolean };
 };
 
 async function insertLoad(tx: Tx, load: NewLoad): Promise<void> {
@@ -189,6 +257,9 @@ async function insertLoad(tx: Tx, load: NewLoad): Promise<void> {
       generation: load.generation,
       file_path: load.path.relative,
       literal_path: load.path.literal,
+      requested_by: load.requestedBy ?? null,
+      retry_of: load.retryOf?.appendId ?? null,
+      only_failed: load.retryOf?.onlyFailed ?? false,
     })
     .execute();
 }
@@ -198,13 +269,14 @@ async function insertLoad(tx: Tx, load: NewLoad): Promise<void> {
  * jobs. Only a few rows change, regardless of the audience's size. The jobs end in this transaction, so a worker that
  * is loading one of them cannot commit.
  */
-async function clearAudience(
+async function emptyAudience(
   deps: Deps,
-  scope: AudienceScope,
-  audienceId: number,
+  { scope, audienceId, requestedBy }: { scope: AudienceScope; audienceId: number; requestedBy: string | undefined },
   idempotency: IdempotentRequest | null,
+  alsoDo: ((tx: Tx, partnerId: PartnerId, audienceId: number) => Promise<void>) | null = null,
 ): Promise<boolean> {
-  if (!(await findAudience(deps.db, scope, audienceId))) return false;
+  // A repeated delete is answered from its Idempotency-Key, although the audience no longer exists.
+  if (!alsoDo && !(await findAudience(deps.db, scope, audienceId))) return false;
   return runIdempotently(
     deps,
     { partnerId: scope.partnerId, idempotency, result: z.literal(true), hasQuota: false },
@@ -227,13 +299,46 @@ async function clearAudience(
         .execute();
       await tx
         .insertInto('dead_generation')
-        .values({ audience_id: audienceId, generation, partner_id: scope.partnerId })
+        .values({ audience_id: audienceId, generation, partner_id: scope.partnerId, requested_by: requestedBy ?? null })
         .execute();
       await cancelJobs(tx, scope.partnerId, audienceId);
+      await alsoDo?.(tx, scope.partnerId, audienceId);
       await sendLaneToken(deps.boss, tx, scope.partnerId);
       return true;
     },
   );
+}
+
+/**
+ * Deletes an audience that was just emptied. Its row stays without its name until the purge has removed the devices and
+ * the jobs are past their retention.
+ */
+async function removeEmptied(tx: Tx, partnerId: PartnerId, audienceId: number): Promise<void> {
+  await tx
+    .updateTable('audience')
+    .set({ name: '', deleted_at: sql`now()` })
+    .where('id', '=', audienceId)
+    .execute();
+  await sql`SELECT remove_records_of_deleted(${partnerId}, ${audienceId})`.execute(tx);
+}
+
+async function renameAudience(
+  deps: Deps,
+  { scope, audienceId }: { scope: AudienceScope; audienceId: number },
+  name: string,
+  idempotency: IdempotentRequest | null,
+): Promise<boolean> {
+  if (!(await findAudience(deps.db, scope, audienceId))) return false;
+  const run = { partnerId: scope.partnerId, idempotency, result: z.literal(true), hasQuota: false };
+  return runIdempotently(deps, run, async (tx) => {
+    await lockAudience(tx, scope, audienceId);
+    await tx
+      .updateTable('audience')
+      .set({ name, updated_at: sql`now()` })
+      .where('id', '=', audienceId)
+      .execute();
+    return true;
+  });
 }
 
 /**
@@ -259,6 +364,7 @@ async function cancelJobs(tx: Tx, partnerId: PartnerId, audienceId: number): Pro
 type Row = {
   id: number;
   name: string;
+  customer: string | null;
   warehouse_segment_id: number;
   uploaded_devices: number;
   unique_devices: number;
@@ -284,7 +390,7 @@ const updatedAt = sql`greatest(
 /** Selects audiences that the caller can access, newest first. The status is derived from the files on each read. */
 async function selectAudiences(
   db: Database | Tx,
-  scope: AudienceScope,
+  reach: AudienceReach,
   of:
     | { readonly audienceId: number }
     | { readonly beforeId: number; readonly limit: number; readonly filter?: AudienceFilter },
@@ -295,16 +401,18 @@ async function selectAudiences(
       ? sql`audience.id = ${of.audienceId}`
       : sql`audience.id < ${of.beforeId} ${matching(filter)} ORDER BY audience.id DESC LIMIT ${of.limit}`;
   const { rows } = await sql<Row>`
-    ${filter.statuses ? withAudiencesNotDone(scope.partnerId) : sql``}
-    SELECT audience.id, audience.name, audience.warehouse_segment_id, audience.uploaded_devices,
+    ${filter.statuses ? withAudiencesNotDone(reach.partnerId) : sql``}
+    SELECT audience.id, audience.name, (SELECT customer.name FROM customer WHERE customer.id = audience.customer_id) AS customer,
+           audience.warehouse_segment_id, audience.uploaded_devices,
            audience.unique_devices, audience.matched_devices, audience.matched_at, audience.created_at, ${updatedAt} AS updated_at,
            json_build_object(${sql.join(Object.values(jobStatus).map((status) => sql`${sql.lit(status)}, ${hasEntryOf(status)}`))}) AS files
-    FROM (SELECT * FROM audience WHERE ${inScope(scope)} AND ${which}) AS audience
+    FROM (SELECT * FROM audience WHERE ${inScope(reach)} AND ${which}) AS audience
     ORDER BY audience.id DESC
   `.execute(db);
   return rows.map((row) => ({
     id: row.id,
     name: row.name,
+    customer: row.customer,
     warehouseSegmentId: row.warehouse_segment_id,
     status: audienceStatus(row.files),
     uploadedDevices: row.uploaded_devices,

@@ -15,7 +15,7 @@ import { readSnapshot } from './db/read-snapshot.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { selectMatchingImports } from './import-filter.ts';
 import { cancelJob } from './lane/cancel-job.ts';
-import { toImportMode, toJobStatus, toKeyType, toLogType, toPathType } from './lane/jobs.ts';
+import { failedFilesOf, toImportMode, toJobStatus, toKeyType, toLogType, toPathType } from './lane/jobs.ts';
 import { postgresAcceptedRequests, runIdempotently } from './idempotency-store.ts';
 import { submitJob } from './lane/lane-store.ts';
 import { selectLoadedFiles } from './loaded-files.ts';
@@ -79,11 +79,18 @@ async function selectSubmitted(
     .where('log.partner_id', '=', partnerId)
     .where('log.job_id', '=', importLogId)
     .where('log.log_type', '=', logType.import)
-    .select(['job.status', 'log.file_path', 'log.path_type', 'log.key_type', 'log.compressed', 'log.mode'])
+    .select(['job.status', 'job.listed_at'])
+    .select(['log.file_path', 'log.path_type', 'log.key_type', 'log.compressed', 'log.mode'])
+    .select(
+      failedFilesOf(db, importLogId)
+        .select(sql<number>`count(*)`.as('count'))
+        .as('failed_files'),
+    )
     .executeTakeFirst();
   if (!row) return null;
   return {
     status: toJobStatus(row.status),
+    failedFiles: row.listed_at === null ? null : (row.failed_files ?? 0),
     filePath: row.file_path,
     pathType: toPathType(row.path_type),
     keyType: toKeyType(row.key_type),
@@ -109,6 +116,7 @@ async function insertImport(tx: Tx, sealer: Sealer, owner: Owner, request: NewIm
       keys: null,
       errors: null,
       retry_of: request.retryOf ?? null,
+      only_failed: request.onlyFailed ?? false,
     })
     .execute();
   if (request.credentials) {

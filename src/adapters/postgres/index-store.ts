@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { FoldedAudience, FoldedBlocks, IndexChange, IndexStore } from '../../ports/device-index.ts';
 import type { AudienceState } from '../../ports/report-store.ts';
 import { advisoryLocks, withSessionLock } from './db/advisory-locks.ts';
-import type { Database } from './db/tables.ts';
+import type { Database, Tx } from './db/tables.ts';
 
 const blocksSchema = z.array(z.tuple([z.int(), z.int()]));
 
@@ -42,6 +42,7 @@ export function postgresIndexStore(db: Database): IndexStore {
         .selectFrom('audience')
         .select(['id', 'partner_id', 'generation', 'last_load_id'])
         .where('id', '=', audienceId)
+        .where('deleted_at', 'is', null)
         .executeTakeFirst();
       if (!row) return null;
       const { id, partner_id: partnerId, generation, last_load_id: loadId } = row;
@@ -96,7 +97,8 @@ export function postgresIndexStore(db: Database): IndexStore {
     },
     recordAudience: async (change, folded) => {
       await db.transaction().execute(async (tx) => {
-        if (folded) {
+        // An audience that was deleted during the fold must leave no entry behind.
+        if (folded && (await lockUndeleted(tx, folded.audienceId))) {
           const { audienceId, partnerId, generation, loadId, foldId, devices } = folded;
           const state = { generation, load_id: loadId, fold_id: foldId, devices, folded_at: new Date() };
           await tx
@@ -115,6 +117,18 @@ export function postgresIndexStore(db: Database): IndexStore {
       return rows[0]?.changes ?? 0;
     },
   };
+}
+
+/** Returns whether the audience exists. Until the transaction ends, it cannot be deleted. */
+export async function lockUndeleted(tx: Tx, audienceId: number): Promise<boolean> {
+  const audience = await tx
+    .selectFrom('audience')
+    .select('id')
+    .where('id', '=', audienceId)
+    .where('deleted_at', 'is', null)
+    .forShare()
+    .executeTakeFirst();
+  return audience !== undefined;
 }
 
 /** Combines all notes of a partner or an audience into one change. Notes that are added during the fold are kept. */

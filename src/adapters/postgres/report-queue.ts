@@ -15,7 +15,7 @@ import { isRequestOf, ofGeneration, ofState, publishedWith, toAudienceState } fr
 import { advisoryLocks, withSessionLock } from './db/advisory-locks.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { appendEvent } from './event-log.ts';
-import { selectFolded } from './index-store.ts';
+import { lockUndeleted, selectFolded } from './index-store.ts';
 import { chargeBudget, lockBudget } from './report-budget.ts';
 
 /** After this time, no one is waiting for the report anymore. */
@@ -49,6 +49,7 @@ export function postgresReportQueue(db: Database): ReportQueue {
     saveCounts: (wanted, stored, charge) =>
       db.transaction().execute(async (tx) => {
         await lockBudget(tx, charge.owner);
+        if (!(await lockUndeleted(tx, wanted.audience.audienceId))) return 'superseded';
         if (await isSuperseded(tx, wanted)) return 'superseded';
         if (!(await chargeBudget(tx, charge))) return 'budget spent';
         await saveCounts(tx, wanted, stored);

@@ -18,6 +18,15 @@ export function postgresRetentionStore(db: Database): RetentionStore {
       );
       return Number(numAffectedRows ?? 0);
     },
+    removeDeletedAudiences: async (limit) => {
+      const { numAffectedRows } = await sql`
+        DELETE FROM audience WHERE id = ANY (ARRAY(
+          SELECT id FROM audience WHERE deleted_at IS NOT NULL
+            AND NOT EXISTS (SELECT FROM audience_load load WHERE load.audience_id = audience.id)
+            AND NOT EXISTS (SELECT FROM dead_generation dead WHERE dead.audience_id = audience.id)
+          ORDER BY deleted_at LIMIT ${limit}))`.execute(db);
+      return Number(numAffectedRows ?? 0);
+    },
     removeExpiredSessions: (limit) => deleteExpiredSessions(db, limit),
     removeEndedCredentials: (days, limit) => deleteEndedCredentials(db, days, limit),
   };

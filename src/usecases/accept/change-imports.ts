@@ -1,10 +1,12 @@
 import { isCanceled, whyNotCanceled } from '../../domain/cancellation.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { IdempotentRequest } from '../../domain/idempotency.ts';
+import { importMode } from '../../domain/import-log.ts';
+import type { RetriedFiles } from '../../domain/audience-history.ts';
 import { jobStatus } from '../../domain/job.ts';
 import type { BucketCredentials } from '../../domain/partner-bucket.ts';
 import type { Partner } from '../../domain/partner.ts';
-import type { ImportLogStore } from '../../ports/import-log-store.ts';
+import type { ImportLogStore, SubmittedImport } from '../../ports/import-log-store.ts';
 import { noSuchImportLog } from '../follow/read-import-logs.ts';
 import { type QueueImportDeps, queueImport } from './queue-import.ts';
 
@@ -29,13 +31,15 @@ export async function cancelImport(
 
 /**
  * Submits a failed import again, at the end of the lane. The credentials of a partner's own bucket must be sent again,
- * because they were deleted when the import ended. Returns the ID of the new import log.
+ * because they were deleted when the import ended. Returns the ID of the new import log. With `failed`, loads the
+ * current versions of the files that failed or were canceled. An import whose files were never listed has no files, so
+ * its path is listed again.
  */
 export async function retryImport(
   deps: QueueImportDeps,
   partner: Partner,
   importLogId: number,
-  credentials: BucketCredentials | null,
+  { credentials, files }: { readonly credentials: BucketCredentials | null; readonly files: RetriedFiles },
   idempotency: IdempotentRequest | null = null,
 ): Promise<number> {
   const submitted = await deps.importLogs.findSubmitted(partner.id, importLogId);
@@ -44,10 +48,21 @@ export async function retryImport(
     // A delete that runs later would also remove rows that were imported in the meantime.
     throw notRetryable(importLogId, 'is a delete. Send a new delete with the keys that you want to delete now');
   }
-  const { status, ...request } = submitted;
-  if (status === jobStatus.done) throw notRetryable(importLogId, 'is done, so there is nothing to retry');
-  if (status !== jobStatus.failed) throw notRetryable(importLogId, 'has not finished');
-  return queueImport(deps, partner, { ...request, credentials, retryOf: importLogId }, idempotency);
+  const reason = whyNotRetried(submitted, files);
+  if (reason !== null) throw notRetryable(importLogId, reason);
+  const { status: _status, failedFiles, ...request } = submitted;
+  const onlyFailed = files === 'failed' && failedFiles !== null;
+  return queueImport(deps, partner, { ...request, credentials, retryOf: importLogId, onlyFailed }, idempotency);
+}
+
+function whyNotRetried({ status, mode, failedFiles }: SubmittedImport, files: RetriedFiles): string | null {
+  if (status === jobStatus.done) return 'is done, so there is nothing to retry';
+  if (status !== jobStatus.failed) return 'has not finished';
+  if (files === 'all') return null;
+  // A replacing import deletes the old data of every attribute in its files, so the data of the other files would be lost.
+  if (mode === importMode.replace)
+    return 'replaces data, which needs all of its files. Retry all files, or queue a new import with mode "merge"';
+  return failedFiles === 0 ? 'has no failed files' : null;
 }
 
 function notRetryable(importLogId: number, reason: string): Failure {

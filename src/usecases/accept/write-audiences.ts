@@ -13,6 +13,8 @@ export type WriteAudienceDeps = { readonly audiences: AudienceStore; readonly li
 type Caller = {
   readonly partner: Partner;
   readonly scope: AudienceScope;
+  /** Named in the history of the audience. Absent for the operator. */
+  readonly requestedBy?: string;
   /** The customer that is signed in to the console. Null if the partner's program makes the call. */
   readonly signedInCustomerId: number | null;
 };
@@ -32,7 +34,11 @@ export async function createAudience(
 ): Promise<{ readonly audienceId: number; readonly warehouseSegmentId: number }> {
   const path = pathFor(caller, request.filePath);
   const { maxOpenJobs } = deps.limits;
-  return deps.audiences.create(caller.scope, { name: request.name, path, maxOpenJobs }, idempotency);
+  return deps.audiences.create(
+    caller.scope,
+    { name: request.name, path, maxOpenJobs, ...by(caller.requestedBy) },
+    idempotency,
+  );
 }
 
 /** Returns the ID of the job that loads the files. */
@@ -43,19 +49,46 @@ export async function appendAudienceFiles(
   filePath: string,
   idempotency: IdempotentRequest | null = null,
 ): Promise<number> {
-  const load = { path: pathFor(caller, filePath), maxOpenJobs: deps.limits.maxOpenJobs };
+  const { maxOpenJobs } = deps.limits;
+  const load = { path: pathFor(caller, filePath), maxOpenJobs, ...by(caller.requestedBy) };
   const jobId = await deps.audiences.append(caller.scope, audienceId, load, idempotency);
   if (jobId === null) throw noSuchAudience(audienceId);
   return jobId;
 }
 
+function by(requestedBy: string | undefined): { readonly requestedBy?: string } {
+  return requestedBy === undefined ? {} : { requestedBy };
+}
+
+type Owned = { readonly scope: AudienceScope; readonly audienceId: number };
+
 export async function clearAudience(
-  deps: WriteAudienceDeps,
-  scope: AudienceScope,
-  audienceId: number,
+  deps: Pick<WriteAudienceDeps, 'audiences'>,
+  { scope, audienceId }: Owned,
+  requestedBy: string,
   idempotency: IdempotentRequest | null = null,
 ): Promise<void> {
-  if (!(await deps.audiences.clear(scope, audienceId, idempotency))) throw noSuchAudience(audienceId);
+  if (!(await deps.audiences.clear(scope, audienceId, idempotency, requestedBy))) throw noSuchAudience(audienceId);
+}
+
+/** Names do not have to be unique. Loads and reports are not affected. */
+export async function renameAudience(
+  deps: Pick<WriteAudienceDeps, 'audiences'>,
+  { scope, audienceId }: Owned,
+  name: string,
+  idempotency: IdempotentRequest | null = null,
+): Promise<void> {
+  if (!(await deps.audiences.rename(scope, audienceId, name, idempotency))) throw noSuchAudience(audienceId);
+}
+
+/** Cancels open loads as a clear does. The devices are purged in the background. */
+export async function deleteAudience(
+  deps: Pick<WriteAudienceDeps, 'audiences'>,
+  { scope, audienceId }: Owned,
+  requestedBy: string,
+  idempotency: IdempotentRequest | null = null,
+): Promise<void> {
+  if (!(await deps.audiences.remove(scope, audienceId, idempotency, requestedBy))) throw noSuchAudience(audienceId);
 }
 
 /** Decision 5: a dismissed entry stays in the list but no longer affects the status. */

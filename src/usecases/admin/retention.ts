@@ -34,10 +34,11 @@ export async function removeExpiredRecords(deps: Deps, signal: AbortSignal): Pro
   const { rows } = removedAtATime;
   const auditEntries = await removeAll(() => store.removeAuditEntries(retention.auditLogDays, rows), signal);
   const generations = await removeAll(() => store.removePurgedGenerations(purgedGenerationDays, rows), signal);
+  const audiences = await removeAll(() => store.removeDeletedAudiences(rows), signal);
   const sessions = await removeAll(() => store.removeExpiredSessions(rows), signal);
   const uploads = await removeAll(() => deps.uploadSweep.removeEnded(rows), signal);
   const credentials = await removeAll(() => store.removeEndedCredentials(endedCredentialDays, rows), signal);
-  const removed = { jobs, auditEntries, generations, sessions, uploads, credentials };
+  const removed = { jobs, auditEntries, generations, audiences, sessions, uploads, credentials };
   if (Object.values(removed).some((count) => count > 0)) deps.log.info(removed, 'expired records removed');
   // Last, because only this step needs the storage.
   const aborted = await abortExpiredUploads(deps, signal);

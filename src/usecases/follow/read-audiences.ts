@@ -1,8 +1,11 @@
-import { type Audience, type AudienceScope, roundMatches } from '../../domain/audience.ts';
+import { type Audience, type AudienceReach, type AudienceScope, roundMatches } from '../../domain/audience.ts';
+import type { HistoryEntry, HistoryPosition } from '../../domain/audience-history.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { AudienceFilter, ErrorFilter } from '../../domain/list-filters.ts';
 import type { AudienceFilePage, AudienceStore, FileEntryPage } from '../../ports/audience-store.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
+import type { CustomerStore } from '../../ports/partner-store.ts';
+import type { AsCaller } from '../../ports/request-store.ts';
 import { type ErrorPage, type LoadError, listLoadErrors } from './list-load-errors.ts';
 
 type Deps = { readonly audiences: AudienceStore };
@@ -56,12 +59,51 @@ export async function listAudienceFiles(
   return found;
 }
 
-export async function listAudiences(
+export async function listAudienceHistory(
   deps: Deps,
   scope: AudienceScope,
+  audienceId: number,
+  page: { readonly before: HistoryPosition | null; readonly limit: number },
+): Promise<readonly HistoryEntry[]> {
+  const entries = await deps.audiences.listHistory(scope, audienceId, page);
+  if (!entries) throw noSuchAudience(audienceId);
+  return entries;
+}
+
+type ListDeps = Deps & { readonly customers: Pick<CustomerStore, 'findByName'>; readonly asCaller: AsCaller };
+
+/** Stands for the partner's own audiences and those of all its customers. */
+export const everyCustomer = '*';
+
+/**
+ * Lists the caller's audiences. With `customer`, lists those of that customer instead, which only the partner itself may
+ * do.
+ */
+export async function listAudiences(
+  deps: ListDeps,
+  scope: AudienceScope,
   page: { readonly beforeId: number; readonly limit: number; readonly filter: AudienceFilter },
+  customer?: string,
 ): Promise<readonly Audience[]> {
-  return deps.audiences.list(scope, page);
+  if (customer === undefined) return deps.audiences.list(scope, page);
+  if (scope.customerId !== null) throw customerForPartnerOnly();
+  const reach = await reachOf(deps, scope, customer);
+  if (!reach) return [];
+  return deps.asCaller(reach, () => deps.audiences.list(reach, page));
+}
+
+/** Returns null if the partner has no such customer. */
+async function reachOf(deps: ListDeps, { partnerId }: AudienceScope, customer: string): Promise<AudienceReach | null> {
+  if (customer === everyCustomer) return { partnerId, customerId: 'every' };
+  const found = await deps.customers.findByName(partnerId, customer);
+  return found && { partnerId, customerId: found.id };
+}
+
+function customerForPartnerOnly(): Failure {
+  const detail = 'customer must be absent when the request acts for a customer.';
+  return new Failure('invalid_request', 'The request is invalid; see errors.', {
+    fields: [{ pointer: '/customer', parameter: 'customer', detail }],
+  });
 }
 
 /** Lists paths without files, failed files, and rejected rows. */

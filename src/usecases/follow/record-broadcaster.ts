@@ -186,7 +186,8 @@ async function pollRecords<Of, State>(
     const marks = new Map((await source.marksOf(ids)).map((mark) => [mark.id, mark]));
     const reads = topics.values().map(async (topic) => {
       const mark = marks.get(source.idOf(topic.of));
-      const isWanted = requested.has(topic) || wantsChanges(topic) || mark?.isFinal === true;
+      // A record without a mark was deleted, so no subscriber needs to wait any longer.
+      const isWanted = requested.has(topic) || wantsChanges(topic) || (mark?.isFinal ?? true);
       if (topic.poll > 0 && mark?.mark === topic.mark) publish(topic, topic.last, poll);
       else if (isWanted) {
         try {

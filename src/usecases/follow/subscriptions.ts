@@ -5,10 +5,15 @@
 export type Subscription<State> = {
   /** Returns the current record. Null if it does not exist. Concurrent calls share one poll. */
   readonly fresh: () => Promise<State | null>;
-  /** Waits for a state that `isNews` accepts. Returns null after the timeout or when the subscription has ended. */
+  /**
+   * Waits for a state that `isNews` accepts. Returns null after the timeout, or when the subscription has ended or the
+   * record is gone.
+   */
   readonly next: (isNews: (state: State) => boolean, milliseconds: number) => Promise<State | null>;
   /** True once the subscriber has unsubscribed or the process has started to shut down. */
   readonly isOver: () => boolean;
+  /** Whether the record did not exist at the last poll. */
+  readonly isGone: () => boolean;
   readonly close: () => void;
 };
 
@@ -40,6 +45,8 @@ export function subscribe<Of, State>(
   const state = { isClosed: false };
   const isOver = (): boolean => state.isClosed || broadcaster.isEnding();
 
+  const isGone = (): boolean => topic.poll > since && topic.last === null;
+
   const woken = (milliseconds: number): Promise<void> =>
     new Promise((resolve) => {
       const wake = (): void => {
@@ -66,7 +73,7 @@ export function subscribe<Of, State>(
     next: async (isNews, milliseconds) => {
       const until = performance.now() + milliseconds;
       for (;;) {
-        if (isOver()) return null;
+        if (isOver() || isGone()) return null;
         if (topic.poll > since && topic.last !== null && isNews(topic.last)) return topic.last;
         const left = until - performance.now();
         if (left <= 0) return null;
@@ -74,6 +81,7 @@ export function subscribe<Of, State>(
       }
     },
     isOver,
+    isGone,
     close: () => {
       if (state.isClosed) return;
       state.isClosed = true;

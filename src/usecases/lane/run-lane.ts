@@ -6,7 +6,7 @@ import { type JobVersions, failureOfJob, intoBatches, versionsOfJob } from '../.
 import type { Limits } from '../../domain/limits.ts';
 import { parsePartnerPath } from '../../domain/partner-bucket.ts';
 import { type ShardRows, shardDifference } from '../../domain/row-account.ts';
-import { expectGzip, expectGzipByName, isCertainlyPrefix, keyInPrefix } from '../../domain/source-file.ts';
+import { expectGzip, expectGzipByName, keyInPrefix } from '../../domain/source-file.ts';
 import type {
   AudienceJob,
   CountsBefore,
@@ -21,13 +21,14 @@ import type {
   StagedLoad,
 } from '../../ports/lane-store.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
-import type { ObjectStore, SourceStorage, StoredObject } from '../../ports/object-store.ts';
+import type { SourceStorage } from '../../ports/object-store.ts';
 import type { Log, Trace } from '../../ports/observability.ts';
 import type { AttributeStore } from '../../ports/partner-store.ts';
 import type { AttributeRows, AudienceWarehouse, DeviceCounts, Warehouse } from '../../ports/warehouse.ts';
 import { pollWhile } from '../load/load-batch.ts';
 import { type OrphanedStagesDeps, dropOrphanedStages } from '../load/orphaned-stages.ts';
 import { type DropPlan, planCount, planDrop, planImportPublish } from './decide-next-step.ts';
+import { listFailedFiles, listSourceFiles } from './list-files.ts';
 
 export type RunLaneDeps = PrepareImportDeps &
   FinishImportDeps &
@@ -119,6 +120,8 @@ async function listFiles(deps: PrepareImportDeps, job: ImportJob): Promise<reado
   const isShared = job.source.pathType === pathType.sharedBucket;
   const key = isShared ? keyInPrefix(job.prefix, filePath) : parsePartnerPath(filePath).key;
   const hint = isShared && filePath.startsWith(job.prefix) ? ` Leave out your prefix "${job.prefix}".` : '';
+  const failed = await listFailedFiles(deps, job);
+  if (failed) return failed;
   const { objects, isSingle } = await deps.sources.withObjects(job.source, (store) =>
     listSourceFiles(store, deps.limits, [{ key, filePath }], hint),
   );
@@ -234,6 +237,12 @@ export type LoadAudienceDeps = {
  * jobs run one after another, so the files of all earlier jobs are already recorded.
  */
 export async function prepareAudienceLoad(deps: LoadAudienceDeps, job: AudienceJob): Promise<void> {
+  const files = (await listFailedFiles(deps, job)) ?? (await listAudienceFiles(deps, job));
+  const toLoad = await deps.lanes.startAudienceLoad(job, intoBatches(files));
+  deps.log.info({ jobId: job.id, audienceId: job.audienceId, files: files.length, toLoad }, 'audience load started');
+}
+
+async function listAudienceFiles(deps: LoadAudienceDeps, job: AudienceJob): Promise<readonly FileToLoad[]> {
   const { filePath } = job.source;
   // Decision 25: the path as submitted, then the path without the prefix.
   const paths = job.literalPath === null ? [filePath] : [job.literalPath, filePath];
@@ -241,9 +250,7 @@ export async function prepareAudienceLoad(deps: LoadAudienceDeps, job: AudienceJ
   const { objects } = await deps.sources.withObjects(job.source, (store) =>
     listSourceFiles(store, deps.limits, sources),
   );
-  const files = objects.map((object) => ({ ...object, path: object.key, gzip: expectGzipByName(object.key) }));
-  const toLoad = await deps.lanes.startAudienceLoad(job, intoBatches(files));
-  deps.log.info({ jobId: job.id, audienceId: job.audienceId, files: files.length, toLoad }, 'audience load started');
+  return objects.map((object) => ({ ...object, path: object.key, gzip: expectGzipByName(object.key) }));
 }
 
 /** Finishes an audience load. The audience's counts are already stored, because each publish step stores them. */
@@ -287,38 +294,6 @@ async function finishDelete(deps: DeleteDeps, job: DeleteJob): Promise<boolean> 
  */
 async function requireNoLateRows(deps: OrphanedStagesDeps): Promise<void> {
   if (deps.stage.hasReplicas) await dropOrphanedStages(deps, 'all');
-}
-
-type Listed = {
-  readonly objects: readonly StoredObject[];
-  /** True if the path is the key of one object, false if it is a prefix. */
-  readonly isSingle: boolean;
-};
-
-type SourcePath = { readonly key: string; readonly filePath: string };
-
-/**
- * Decision 19: lists the object with exactly this key or, if there is none, all objects whose keys start with it. Uses
- * the first path that matches anything. The whole list is kept in memory, because one transaction writes it. The limit
- * on files per prefix bounds its size.
- */
-async function listSourceFiles(
-  objects: ObjectStore,
-  limits: Limits,
-  paths: readonly SourcePath[],
-  hint = '',
-): Promise<Listed> {
-  for (const { key, filePath } of paths) {
-    const exact = isCertainlyPrefix(filePath) ? null : await objects.find(key);
-    if (exact) return { objects: [exact], isSingle: true };
-    const found = await objects.list(key, limits.maxFilesPerPrefix + 1);
-    if (found.length > limits.maxFilesPerPrefix) {
-      throw new Failure('too_many_files', `More than ${limits.maxFilesPerPrefix} files begin with "${filePath}".`);
-    }
-    if (found.length > 0) return { objects: found, isSingle: false };
-  }
-  const submitted = paths[0]?.filePath ?? '';
-  throw new Failure('no_files', `No object has the path "${submitted}" or begins with it.${hint}`);
 }
 
 export type PublishDeps = {

@@ -6,6 +6,7 @@ import { ask } from '../terminal/prompt.ts';
 const lists = {
   import: 'inlet imports',
   audience: 'inlet audience list',
+  append: 'inlet audience history <id>',
   attribute: 'inlet attributes',
   key: 'inlet keys',
   customer: 'inlet customers',

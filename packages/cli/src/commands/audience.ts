@@ -12,6 +12,7 @@ import { type Column, fieldList, table } from '../terminal/table.ts';
 import { escapeTerminal } from '../terminal/text.ts';
 import { toId, wholeNumber } from './arguments.ts';
 import { addAudienceReports } from './audience-reports.ts';
+import { addChangeAudienceCommands } from './change-audience.ts';
 
 type Watched = CommonOptions & { readonly watch?: true };
 
@@ -77,6 +78,7 @@ export function addAudienceCommand(program: Command): void {
       output.result({ audience_id: id }, () => `audience ${id} is cleared`);
     });
 
+  addChangeAudienceCommands(audience);
   addAudienceReads(audience);
   addAudienceReports(audience);
 }
@@ -91,6 +93,12 @@ const columns: readonly Column<Audience>[] = [
   { title: 'MATCHED', align: 'right', of: ({ matched_devices }) => countOf(matched_devices) },
   { title: 'SEGMENT', align: 'right', of: ({ default_warehouse_segment_id }) => default_warehouse_segment_id },
   { title: 'UPDATED (UTC)', of: ({ updated_at }) => timeOf(updated_at) },
+];
+
+const withCustomer: readonly Column<Audience>[] = [
+  ...columns.slice(0, 3),
+  { title: 'CUSTOMER', of: ({ customer }) => customer ?? '' },
+  ...columns.slice(3),
 ];
 
 const fileColumns: readonly Column<AudienceFile>[] = [
@@ -121,16 +129,23 @@ function addAudienceReads(audience: Command): void {
 
   partnerCommand(audience, 'list', {
     description: 'list audiences, newest first',
-    examples: [['inlet audience list', 'List the newest 50 audiences.']],
+    examples: [
+      ['inlet audience list', 'List the newest 50 audiences.'],
+      ["inlet audience list --customer '*'", 'List your own audiences and those of all your customers.'],
+    ],
   })
+    .option('--customer <name>', 'list the audiences of this customer, or of all customers with *')
     .option('--limit <number>', 'maximum number of audiences, up to 1000', wholeNumber(1, 1000), 50)
-    .action(async (options: CommonOptions & { readonly limit: number }) => {
+    .action(async (options: CommonOptions & { readonly limit: number; readonly customer?: string }) => {
       const output = outputFor(options);
       const inlet = await connect(options);
-      const listed = await inlet.listAudiences({ query: { limit: options.limit } });
+      const { limit, customer } = options;
+      const listed = await inlet.listAudiences({ query: { limit, customer } });
       const audiences = valueOf(listed);
       output.result(audiences, () =>
-        audiences.length === 0 ? 'There are no audiences yet.' : table(columns, audiences, output.stdout),
+        audiences.length === 0
+          ? 'There are no audiences yet.'
+          : table(customer === undefined ? columns : withCustomer, audiences, output.stdout),
       );
       if (listed.ok && listed.answer.next !== null) output.note('There are more audiences. Use a higher --limit.');
     });

@@ -6,6 +6,8 @@ import { followImport } from '../follow/follow-import.ts';
 import { outputFor } from '../terminal/output.ts';
 import { toId } from './arguments.ts';
 
+type RetryOptions = CommonOptions & { readonly watch?: true; readonly failedOnly?: true };
+
 export function addChangeImportCommands(program: Command): void {
   partnerCommand(program, 'cancel', {
     description: 'cancel an import, or a delete that has not started',
@@ -23,15 +25,19 @@ export function addChangeImportCommands(program: Command): void {
 
   partnerCommand(program, 'retry', {
     description: 'queue a failed or canceled import again',
-    examples: [['inlet retry 12 --watch', 'Retry import 12 and wait for completion.']],
+    examples: [
+      ['inlet retry 12 --watch', 'Retry import 12 and wait for completion.'],
+      ['inlet retry 12 --failed-only', 'Import only the files that failed or were canceled.'],
+    ],
   })
     .argument('<id>', 'ID of the failed import')
+    .option('--failed-only', 'import only the files that failed or were canceled')
     .option('--watch', 'wait for completion; exit with code 1 on any failure')
-    .action(async (text: string, options: CommonOptions & { readonly watch?: true }) => {
+    .action(async (text: string, options: RetryOptions) => {
       const output = outputFor(options);
       const retried = toId('import', text);
       const inlet = await connect(options);
-      const queued = valueOf(await inlet.retryImport(retried, {}));
+      const queued = valueOf(await inlet.retryImport(retried, options.failedOnly ? { files: 'failed' } : {}));
       const { import_log_id: id } = queued;
       if (options.watch) {
         output.note(`import ${id} repeats import ${retried}`);

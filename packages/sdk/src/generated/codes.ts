@@ -13,6 +13,8 @@ export const apiCodes = {
   file_not_failed: "The file entry has not failed",
   import_not_cancelable: "The import can no longer be canceled",
   import_not_retryable: "The import cannot be retried",
+  append_not_cancelable: "The append can no longer be canceled",
+  append_not_retryable: "The append cannot be retried",
   idempotency_key_in_use: "A request with this Idempotency-Key is in progress",
   idempotency_key_reused: "Idempotency-Key was used for a different request",
   quota_exceeded: "Quota exceeded",

@@ -9,6 +9,7 @@ import type {
   Audience,
   AudienceDetails,
   AudienceFile,
+  AudienceHistoryEntry,
   CompletedUpload,
   Composition,
   ConsoleLink,
@@ -37,10 +38,12 @@ import type {
   Overlap,
   OverlapRequest,
   Queued,
+  QueuedAppend,
   QueueImport,
   Ready,
   RenameAttribute,
   RenameCustomer,
+  RetryAppend,
   RetryImport,
   RotateApiKey,
   RotatedApiKey,
@@ -203,7 +206,7 @@ export class Operations {
   }
 
   /** List audiences: `GET /v2/firstparty/audience`. */
-  listAudiences(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly status?: string | undefined; readonly name?: string | undefined; readonly created_from?: string | undefined; readonly created_to?: string | undefined } | undefined }): Promise<Answered<readonly Audience[]>> {
+  listAudiences(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly status?: string | undefined; readonly name?: string | undefined; readonly customer?: string | undefined; readonly created_from?: string | undefined; readonly created_to?: string | undefined } | undefined }): Promise<Answered<readonly Audience[]>> {
     return this.#api.call({ method: 'GET', path: '/v2/firstparty/audience', query: options?.query, auth: 'key and user token', options });
   }
 
@@ -217,7 +220,7 @@ export class Operations {
     return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}`, query: options?.query, auth: 'key and user token', options });
   }
 
-  /** Append files to an audience: `PATCH /v2/firstparty/audience/{audience_id}`. */
+  /** Append files to an audience, or rename it: `PATCH /v2/firstparty/audience/{audience_id}`. */
   appendFiles(audience_id: number, body: AppendFiles, options?: WriteOptions): Promise<Answered<void>> {
     return this.#api.call({ method: 'PATCH', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}`, body, auth: 'key and user token', options });
   }
@@ -225,6 +228,11 @@ export class Operations {
   /** Clear an audience: `PUT /v2/firstparty/audience/{audience_id}`. */
   clearAudience(audience_id: number, options?: WriteOptions): Promise<Answered<void>> {
     return this.#api.call({ method: 'PUT', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}`, auth: 'key and user token', options });
+  }
+
+  /** Delete an audience: `DELETE /v2/firstparty/audience/{audience_id}`. */
+  deleteAudience(audience_id: number, options?: WriteOptions): Promise<Answered<void>> {
+    return this.#api.call({ method: 'DELETE', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}`, auth: 'key and user token', options });
   }
 
   /** List the files of an audience: `GET /v2/firstparty/audience/{audience_id}/files`. */
@@ -240,6 +248,21 @@ export class Operations {
   /** Dismiss a failed file of an audience: `DELETE /v2/firstparty/audience/{audience_id}/files/{file_id}`. */
   dismissFile(audience_id: number, file_id: string, options?: WriteOptions): Promise<Answered<void>> {
     return this.#api.call({ method: 'DELETE', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/files/${encodeURIComponent(file_id)}`, auth: 'key and user token', options });
+  }
+
+  /** Cancel an append: `POST /v2/firstparty/audience/{audience_id}/appends/{append_id}/cancel`. */
+  cancelAppend(audience_id: number, append_id: number, options?: WriteOptions): Promise<Answered<void>> {
+    return this.#api.call({ method: 'POST', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/appends/${encodeURIComponent(append_id)}/cancel`, auth: 'key and user token', options });
+  }
+
+  /** Retry a failed append: `POST /v2/firstparty/audience/{audience_id}/appends/{append_id}/retry`. */
+  retryAppend(audience_id: number, append_id: number, body: RetryAppend, options?: WriteOptions): Promise<Answered<QueuedAppend>> {
+    return this.#api.call({ method: 'POST', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/appends/${encodeURIComponent(append_id)}/retry`, body, auth: 'key and user token', options });
+  }
+
+  /** List the appends and clears of an audience: `GET /v2/firstparty/audience/{audience_id}/history`. */
+  listAudienceHistory(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly AudienceHistoryEntry[]>> {
+    return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/history`, query: options?.query, auth: 'key and user token', options });
   }
 
   /** List the errors of an audience: `GET /v2/firstparty/audience/{audience_id}/errors`. */
@@ -341,7 +364,7 @@ export class Operations {
    * List audiences: `GET /v1/firstparty/audience`.
    * @deprecated This path will be removed. Use the same operation under /v2.
    */
-  listAudiencesV1(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly status?: string | undefined; readonly name?: string | undefined; readonly created_from?: string | undefined; readonly created_to?: string | undefined } | undefined }): Promise<Answered<readonly Audience[]>> {
+  listAudiencesV1(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly status?: string | undefined; readonly name?: string | undefined; readonly customer?: string | undefined; readonly created_from?: string | undefined; readonly created_to?: string | undefined } | undefined }): Promise<Answered<readonly Audience[]>> {
     return this.#api.call({ method: 'GET', path: '/v1/firstparty/audience', query: options?.query, auth: 'key and user token', options });
   }
 
@@ -362,7 +385,7 @@ export class Operations {
   }
 
   /**
-   * Append files to an audience: `PATCH /v1/firstparty/audience/{audience_id}`.
+   * Append files to an audience, or rename it: `PATCH /v1/firstparty/audience/{audience_id}`.
    * @deprecated This path will be removed. Use the same operation under /v2.
    */
   appendFilesV1(audience_id: number, body: AppendFiles, options?: WriteOptions): Promise<Answered<void>> {
@@ -375,6 +398,14 @@ export class Operations {
    */
   clearAudienceV1(audience_id: number, options?: WriteOptions): Promise<Answered<void>> {
     return this.#api.call({ method: 'PUT', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}`, auth: 'key and user token', options });
+  }
+
+  /**
+   * Delete an audience: `DELETE /v1/firstparty/audience/{audience_id}`.
+   * @deprecated This path will be removed. Use the same operation under /v2.
+   */
+  deleteAudienceV1(audience_id: number, options?: WriteOptions): Promise<Answered<void>> {
+    return this.#api.call({ method: 'DELETE', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}`, auth: 'key and user token', options });
   }
 
   /**
@@ -399,6 +430,30 @@ export class Operations {
    */
   dismissFileV1(audience_id: number, file_id: string, options?: WriteOptions): Promise<Answered<void>> {
     return this.#api.call({ method: 'DELETE', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/files/${encodeURIComponent(file_id)}`, auth: 'key and user token', options });
+  }
+
+  /**
+   * Cancel an append: `POST /v1/firstparty/audience/{audience_id}/appends/{append_id}/cancel`.
+   * @deprecated This path will be removed. Use the same operation under /v2.
+   */
+  cancelAppendV1(audience_id: number, append_id: number, options?: WriteOptions): Promise<Answered<void>> {
+    return this.#api.call({ method: 'POST', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/appends/${encodeURIComponent(append_id)}/cancel`, auth: 'key and user token', options });
+  }
+
+  /**
+   * Retry a failed append: `POST /v1/firstparty/audience/{audience_id}/appends/{append_id}/retry`.
+   * @deprecated This path will be removed. Use the same operation under /v2.
+   */
+  retryAppendV1(audience_id: number, append_id: number, body: RetryAppend, options?: WriteOptions): Promise<Answered<QueuedAppend>> {
+    return this.#api.call({ method: 'POST', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/appends/${encodeURIComponent(append_id)}/retry`, body, auth: 'key and user token', options });
+  }
+
+  /**
+   * List the appends and clears of an audience: `GET /v1/firstparty/audience/{audience_id}/history`.
+   * @deprecated This path will be removed. Use the same operation under /v2.
+   */
+  listAudienceHistoryV1(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly AudienceHistoryEntry[]>> {
+    return this.#api.call({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/history`, query: options?.query, auth: 'key and user token', options });
   }
 
   /**

@@ -22,7 +22,9 @@ export type ApiKey = {
 
 export type AppendFiles = {
   /** The path of a file, or a prefix of many files, relative to the partner's prefix. */
-  readonly file_path: string;
+  readonly file_path?: string | undefined;
+  /** The new name of the audience. Nothing is loaded. */
+  readonly name?: string | undefined;
 };
 
 export type Attribute = {
@@ -36,6 +38,8 @@ export type Attribute = {
 export type Audience = {
   readonly audience_id: number;
   readonly name: string;
+  /** The customer that owns the audience. Null for your own audiences. */
+  readonly customer: string | null;
   /** Distinct devices in the audience. */
   readonly unique_devices: number;
   /** The segment ID to use in the deep link to the composition report. */
@@ -54,9 +58,42 @@ export type Audience = {
   readonly matched_at: string | null;
 };
 
+export type AudienceAppend = {
+  /** Cancel or retry the append with this ID. */
+  readonly append_id: number;
+  readonly file_path: string;
+  /** 0 pending, 1 running, 2 done, 3 error. */
+  readonly status: 0 | 1 | 2 | 3;
+  /** Number of files that the append loads. Null until they are listed. */
+  readonly files: {
+    readonly all: number;
+    readonly loaded: number;
+    readonly failed: number;
+  } | null;
+  /** Rows of the loaded files. */
+  readonly rows_uploaded: number;
+  /** Why the append failed. Null unless the status is 3. */
+  readonly error: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+  } | null;
+  readonly finished_at: string | null;
+  /** When the append was canceled. Null unless it was. */
+  readonly cancel_requested_at: string | null;
+  /** Who canceled the append. */
+  readonly cancel_requested_by: 'partner' | 'operator' | null;
+  /** The append that this one repeats. */
+  readonly retry_of: number | null;
+  /** Whether a later clear removed the devices or canceled the append. */
+  readonly cleared: boolean;
+};
+
 export type AudienceDetails = {
   readonly audience_id: number;
   readonly name: string;
+  /** The customer that owns the audience. Null for your own audiences. */
+  readonly customer: string | null;
   /** Distinct devices in the audience. */
   readonly unique_devices: number;
   /** The segment ID to use in the deep link to the composition report. */
@@ -80,6 +117,8 @@ export type AudienceDetails = {
 export type AudienceFile = {
   /** ID of this entry. Use it to dismiss a failed entry. It begins with `path-` for a path without files. */
   readonly file_id: string;
+  /** The append that loads the entry. It can be canceled or retried. */
+  readonly append_id: number;
   /** Object key, including the partner's prefix. */
   readonly s3_path: string;
   /** The loaded version of the object. Null for a path without files. */
@@ -100,6 +139,18 @@ export type AudienceFile = {
   /** ISO 8601, UTC. */
   readonly updated_at: string;
 };
+
+export type AudienceHistoryEntry = {
+  readonly type: 'append' | 'clear';
+  /** When the request was accepted. */
+  readonly at: string;
+  /** Who sent the request: an API key (`key 3`) or a user of the console. Null if it is not recorded. */
+  readonly by: string | null;
+  /** Null for a clear. */
+  readonly append: AudienceAppend | null;
+};
+
+export type CancelAppend = Readonly<Record<string, unknown>> | null;
 
 export type CancelImport = Readonly<Record<string, unknown>> | null;
 
@@ -254,6 +305,8 @@ export type DeleteAttributeData = {
   /** The attributes whose data is deleted. `key_type` determines whether these are attribute IDs or foreign keys. */
   readonly keys: readonly string[];
 };
+
+export type DeleteAudience = Readonly<Record<string, unknown>> | null;
 
 /** The exact count is in this range, which includes the noise and the rounding. */
 export type DevicesRange = {
@@ -811,6 +864,10 @@ export type Queued = {
   readonly import_log_id: number;
 };
 
+export type QueuedAppend = {
+  readonly append_id: number;
+};
+
 export type QueueImport = {
   /** The path of a file, or a prefix of many files, relative to the partner's prefix. With `path_type` 1, the form is s3://<bucket>/<path>. */
   readonly file_path: string;
@@ -852,7 +909,14 @@ export type RenameCustomer = {
 
 export type RetireAttribute = Readonly<Record<string, unknown>> | null;
 
+export type RetryAppend = {
+  /** `all` (default): every file under the path. `failed`: only the files that failed or were canceled, in their current version. */
+  readonly files?: 'all' | 'failed' | undefined;
+};
+
 export type RetryImport = {
+  /** `all` (default): every file under the path. `failed`: only the files that failed or were canceled, in their current version. */
+  readonly files?: 'all' | 'failed' | undefined;
   /** Credentials for the partner's own bucket. Required if `path_type` is 1. */
   readonly credentials?: {
     readonly accessKeyId?: string | undefined;

@@ -12,6 +12,10 @@ export const audienceSchema = z
   .object({
     audience_id: z.int(),
     name: z.string(),
+    customer: z
+      .string()
+      .nullable()
+      .meta({ description: 'The customer that owns the audience. Null for your own audiences.' }),
     unique_devices: deviceCount.meta({ description: 'Distinct devices in the audience.' }),
     default_warehouse_segment_id: z
       .int()
@@ -39,6 +43,7 @@ const audienceFileSchema = z
       description:
         'ID of this entry. Use it to dismiss a failed entry. It begins with `path-` for a path without files.',
     }),
+    append_id: z.int().meta({ description: 'The append that loads the entry. It can be canceled or retried.' }),
     s3_path: z.string().meta({ description: "Object key, including the partner's prefix." }),
     etag: z
       .string()
@@ -82,6 +87,7 @@ export type AudienceFileRecord = z.infer<typeof audienceFileSchema>;
 export const audienceExample: AudienceRecord = {
   audience_id: 1,
   name: 'Summer',
+  customer: null,
   unique_devices: 1500,
   default_warehouse_segment_id: 500001,
   status: 2,
@@ -94,6 +100,7 @@ export const audienceExample: AudienceRecord = {
 
 export const audienceFileExample: AudienceFileRecord = {
   file_id: '71',
+  append_id: 72,
   s3_path: 'acme/acme/summer/1.csv',
   etag: '9b2cf535f27731c974343645a3985328',
   status: 2,
@@ -113,6 +120,7 @@ export function audienceRecord(audience: Audience): AudienceRecord {
   return {
     audience_id: audience.id,
     name: audience.name,
+    customer: audience.customer,
     unique_devices: audience.uniqueDevices,
     default_warehouse_segment_id: audience.warehouseSegmentId,
     status: audience.status,
@@ -131,6 +139,7 @@ export function audienceDetailsRecord({ audience, files }: AudienceDetails): Aud
 export function audienceFileRecord(file: AudienceFile): AudienceFileRecord {
   return {
     file_id: formatEntryId(file.id),
+    append_id: file.position[0],
     s3_path: file.s3Path,
     etag: file.etag,
     status: file.status,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { requesterOf } from '../../../domain/audit.ts';
 import { type WriteAudienceDeps, clearAudience as clear } from '../../../usecases/accept/write-audiences.ts';
-import { scopeOf } from '../authentication.ts';
+import { callerOf, scopeOf } from '../authentication.ts';
 import { audienceNotFound, invalidRequest } from '../documentation.ts';
 import { type IdempotencyDeps, idempotentRequestOf } from '../idempotency.ts';
 import { defineRoute } from '../operation.ts';
@@ -27,7 +28,8 @@ export const clearAudience = defineRoute({
   handler: (deps: WriteAudienceDeps & IdempotencyDeps) => async (request, reply) => {
     const scope = scopeOf(request);
     const idempotent = idempotentRequestOf(deps, request, reply, scope.customerId);
-    await clear(deps, scope, request.params.audience_id, idempotent);
+    const audienceId = request.params.audience_id;
+    await clear(deps, { scope, audienceId }, requesterOf(callerOf(request)), idempotent);
     return reply.code(204).send();
   },
 });

@@ -1,27 +1,16 @@
 import { z } from 'zod';
+import { requesterOf } from '../../../domain/audit.ts';
 import { type WriteAudienceDeps, createAudience as create } from '../../../usecases/accept/write-audiences.ts';
 import { callerOf, partnerOf, scopeOf } from '../authentication.ts';
 import { invalidFilePath, invalidRequest, tooManyOpenJobs } from '../documentation.ts';
 import { type IdempotencyDeps, idempotentRequestOf } from '../idempotency.ts';
 import { defineRoute } from '../operation.ts';
 import { createdAudienceSchema } from '../records/audience.ts';
-import { filePath } from '../schemas.ts';
-
-/**
- * The limit counts Unicode code points, because `length` counts some of them as two. Control characters are rejected,
- * because the stores do not accept NUL.
- */
-const name = z
-  .string()
-  .trim()
-  .min(1)
-  .refine((text) => Array.from(text).length <= 256, 'name must have at most 256 characters.')
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'name must not contain control characters.')
-  .meta({ minLength: 1, maxLength: 256 });
+import { audienceName, filePath } from '../schemas.ts';
 
 const body = z
   .strictObject({
-    name,
+    name: audienceName,
     file_path: filePath.meta({
       description: "The path of a file, or a prefix of many files, relative to the partner's prefix.",
     }),
@@ -58,11 +47,12 @@ export const createAudience = defineRoute({
     ...tooManyOpenJobs,
   },
   handler: (deps: WriteAudienceDeps & IdempotencyDeps) => async (request, reply) => {
-    const { name: audienceName, file_path } = request.body;
+    const { name, file_path } = request.body;
     const signedInCustomerId = callerOf(request).session?.customer?.id ?? null;
-    const caller = { partner: partnerOf(request), scope: scopeOf(request), signedInCustomerId };
+    const requestedBy = requesterOf(callerOf(request));
+    const caller = { partner: partnerOf(request), scope: scopeOf(request), requestedBy, signedInCustomerId };
     const idempotent = idempotentRequestOf(deps, request, reply, caller.scope.customerId);
-    const audience = { name: audienceName, filePath: file_path };
+    const audience = { name, filePath: file_path };
     const { audienceId, warehouseSegmentId } = await create(deps, caller, audience, idempotent);
     request.log.info({ audienceId }, 'audience load accepted');
     // Use the path of this route, because the operation is also available at a deprecated path.

@@ -1,4 +1,6 @@
 import type { AudienceStore } from '../../../ports/audience-store.ts';
+import type { CustomerStore } from '../../../ports/partner-store.ts';
+import type { AsCaller } from '../../../ports/request-store.ts';
 import { listAudiences as list } from '../../../usecases/follow/read-audiences.ts';
 import { scopeOf } from '../authentication.ts';
 import { invalidPage } from '../documentation.ts';
@@ -6,6 +8,12 @@ import { audienceListQuery } from '../list-filters.ts';
 import { defineRoute } from '../operation.ts';
 import { pageOf, readCursor } from '../paging.ts';
 import { audienceExample, audienceListSchema, audienceRecord } from '../records/audience.ts';
+
+type ListAudiencesDeps = {
+  readonly audiences: AudienceStore;
+  readonly customers: CustomerStore;
+  readonly asCaller: AsCaller;
+};
 
 export const listAudiences = defineRoute({
   id: 'listAudiences',
@@ -15,7 +23,7 @@ export const listAudiences = defineRoute({
   scope: 'audience:read',
   summary: 'List audiences',
   description:
-    "Lists audiences, newest first. With a user token, lists that customer's audiences. Without one, lists the partner's own audiences.",
+    "Lists audiences, newest first. With a user token, lists that customer's audiences. Without one, lists the partner's own audiences, or with `customer`, those of its customers.",
   query: audienceListQuery,
   response: {
     status: 200,
@@ -25,11 +33,11 @@ export const listAudiences = defineRoute({
     isPaged: true,
   },
   problems: invalidPage(1000),
-  handler: (deps: { readonly audiences: AudienceStore }) => async (request, reply) => {
-    const { limit, cursor, status: statuses, name, created_from, created_to } = request.query;
+  handler: (deps: ListAudiencesDeps) => async (request, reply) => {
+    const { limit, cursor, customer, status: statuses, name, created_from, created_to } = request.query;
     const [beforeId = Number.MAX_SAFE_INTEGER] = readCursor(cursor, 'audiences', 1);
     const filter = { statuses, name, createdFrom: created_from, createdTo: created_to };
-    const items = await list(deps, scopeOf(request), { beforeId, limit: limit + 1, filter });
+    const items = await list(deps, scopeOf(request), { beforeId, limit: limit + 1, filter }, customer);
     return pageOf(request, reply, { list: 'audiences', limit, items }, ({ id }) => [id]).map(audienceRecord);
   },
 });

@@ -6,7 +6,7 @@ import { importLogNotFound, invalidRequest, tooManyOpenJobs } from '../documenta
 import { type IdempotencyDeps, idempotentRequestOf } from '../idempotency.ts';
 import { defineRoute } from '../operation.ts';
 import { queuedSchema } from '../records/import-log.ts';
-import { importLogParams } from '../schemas.ts';
+import { importLogParams, retriedFilesField } from '../schemas.ts';
 import { bucketCredentials, credentialProblems, credentialsSchema, queuedResponse } from './queue-import.ts';
 
 export const retryImport = defineRoute({
@@ -17,9 +17,11 @@ export const retryImport = defineRoute({
   scope: 'marketplace:write',
   summary: 'Retry a failed import',
   description:
-    'Queues a failed or canceled import again with the same path and settings, behind the jobs that are waiting. All files are imported again, which changes nothing for files that were already loaded. The new import log names the import that it repeats. For your own bucket, send the credentials again, because Inlet deletes them when an import ends.',
+    'Queues a failed or canceled import again with the same path and settings, behind the jobs that are waiting. All files are imported again, which changes nothing for files that were already loaded. With `files: "failed"`, only the files that failed or were canceled are imported, in their current version. That is not possible with `mode: "replace"`. The new import log names the import that it repeats. For your own bucket, send the credentials again, because Inlet deletes them when an import ends.',
   params: importLogParams,
-  body: z.strictObject({ credentials: credentialsSchema.optional() }).meta({ id: 'RetryImport' }),
+  body: z
+    .strictObject({ files: retriedFilesField, credentials: credentialsSchema.optional() })
+    .meta({ id: 'RetryImport' }),
   bodyExamples: { sharedBucket: { summary: 'From the shared bucket', value: {} } },
   response: {
     status: 202,
@@ -40,6 +42,7 @@ export const retryImport = defineRoute({
     const credentials = given ? bucketCredentials(given) : null;
     const idempotent = idempotentRequestOf(deps, request, reply);
     const importLogId = request.params.import_log_id;
-    return queuedResponse(reply, await retry(deps, partnerOf(request), importLogId, credentials, idempotent));
+    const how = { credentials, files: request.body.files ?? 'all' };
+    return queuedResponse(reply, await retry(deps, partnerOf(request), importLogId, how, idempotent));
   },
 });

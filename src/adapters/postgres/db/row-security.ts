@@ -119,7 +119,8 @@ export function callersPool(anonymousPool: Pool, callerPool: Pool, timeoutMs: nu
 }
 
 function settingsOf({ partnerId, customerId }: CallerScope): string[] {
-  return [String(partnerId), customerId === null ? '' : String(customerId)];
+  const customer = customerId === 'every' ? '*' : String(customerId ?? '');
+  return [String(partnerId), customer];
 }
 
 export type PartnerSemaphore = {

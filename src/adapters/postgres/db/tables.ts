@@ -99,6 +99,7 @@ type ImportLogTable = {
   unique_devices: Generated<number>;
   errors: ColumnType<readonly ImportLogError[] | null, string | null, string | null>;
   retry_of: number | null;
+  only_failed: Generated<boolean>;
 };
 
 type JobFileTable = {
@@ -166,6 +167,7 @@ type AudienceTable = {
   last_load_id: number | null;
   created_at: Timestamp;
   updated_at: Timestamp;
+  deleted_at: Date | null;
 };
 
 type AudienceLoadTable = {
@@ -177,6 +179,9 @@ type AudienceLoadTable = {
   superseded: Generated<boolean>;
   dismissed_at: Date | null;
   literal_path: string | null;
+  retry_of: JobId | null;
+  only_failed: Generated<boolean>;
+  requested_by: string | null;
 };
 
 type DeadGenerationTable = {
@@ -188,6 +193,7 @@ type DeadGenerationTable = {
   purging_until: Date | null;
   purged_rows: Generated<number>;
   purged_at: Date | null;
+  requested_by: string | null;
 };
 
 type CompositionTable = {

@@ -69,6 +69,24 @@ export async function startAudienceLoad(
   });
 }
 
+export async function selectFailedFiles(db: Database, jobId: JobId): Promise<readonly FileToLoad[] | null> {
+  const job = await db.selectFrom('job').select('listed_at').where('id', '=', jobId).executeTakeFirst();
+  // A job that is past its retention has no files left.
+  if (!job) return [];
+  if (!job.listed_at) return null;
+  return failedFilesOf(db, jobId).select(['key', 'path', 'etag', 'size', 'gzip']).orderBy('id').execute();
+}
+
+/** The files of the job that a retry of the failed files loads. */
+export function failedFilesOf(db: Database | Tx, jobId: JobId) {
+  return db
+    .selectFrom('job_file')
+    .where('job_id', '=', jobId)
+    .where('status', '=', jobStatus.failed)
+    .where('superseded', '=', false)
+    .where('dismissed_at', 'is', null);
+}
+
 export async function startDelete(db: Database, jobId: JobId, found: { rows: number; devices: number }): Promise<void> {
   await db.transaction().execute(async (tx) => {
     if (!(await markStarted(tx, jobId))) return;

@@ -29,6 +29,7 @@ import {
   endJobIn,
   isOfAudience,
   loadColumns,
+  selectFailedFiles,
   startAudienceLoad,
   startDelete,
   startImport,
@@ -59,6 +60,7 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
         await completeLaneToken(boss, tx, token);
         await sendLaneToken(boss, tx, token.partnerId, afterSeconds);
       }),
+    listFailedFiles: (jobId) => selectFailedFiles(db, jobId),
     startImport: (jobId, batches) => startImport(db, jobId, batches),
     startAudienceLoad: (job, batches) => startAudienceLoad(db, job, batches),
     startDelete: (jobId, found) => startDelete(db, jobId, found),
@@ -184,6 +186,11 @@ async function lockHead(
     .select(['job.id', 'job.kind', 'job.seq', 'job.listed_at', 'job.cancelled'])
     .select(['log.file_path as import_path', 'log.path_type', 'log.key_type', 'log.compressed', 'log.mode'])
     .select([
+      sql<JobId | null>`CASE WHEN log.only_failed THEN log.retry_of WHEN load.only_failed THEN load.retry_of END`.as(
+        'only_failed_of',
+      ),
+    ])
+    .select([
       'log.attribute_ids',
       'load.audience_id',
       'load.generation',
@@ -220,6 +227,7 @@ type JobRow = {
   generation: number | null;
   audience_path: string | null;
   literal_path: string | null;
+  only_failed_of: JobId | null;
 };
 
 function toLaneJob(row: JobRow, partner: { readonly id: number; readonly prefix: string }): LaneJob {
@@ -228,7 +236,7 @@ function toLaneJob(row: JobRow, partner: { readonly id: number; readonly prefix:
   if (kind === jobKind.delete) return { ...base, kind, attributeIds: row.attribute_ids ?? [] };
   const filePath = row.import_path ?? row.audience_path ?? '';
   const source = toSource({ ...row, job_id: row.id, partner_id: partner.id, file_path: filePath });
-  const loading = { ...base, source, prefix: partner.prefix };
+  const loading = { ...base, source, prefix: partner.prefix, onlyFailedOf: row.only_failed_of };
   if (kind === jobKind.audience) {
     if (!isOfAudience(row)) throw new Error(`job ${row.id} has no audience`);
     const { audience_id: audienceId, generation, literal_path: literalPath } = row;

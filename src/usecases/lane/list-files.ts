@@ -1,0 +1,65 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Limits } from '../../domain/limits.ts';
+import { isCertainlyPrefix } from '../../domain/source-file.ts';
+import type { AudienceJob, FileToLoad, ImportJob, LaneStore } from '../../ports/lane-store.ts';
+import type { ObjectStore, SourceStorage, StoredObject } from '../../ports/object-store.ts';
+
+// Which files a job loads.
+
+/** How many files of a retry are looked up at a time. */
+const lookupsAtATime = 16;
+
+/**
+ * For a retry of failed files, returns the current versions of these files. Returns null for any other job, and if the
+ * earlier job never listed its files. A file that no longer exists is returned as it was, and loading it fails with
+ * `file_changed`.
+ */
+export async function listFailedFiles(
+  { lanes, sources }: { readonly lanes: LaneStore; readonly sources: SourceStorage },
+  job: ImportJob | AudienceJob,
+): Promise<readonly FileToLoad[] | null> {
+  const failed = job.onlyFailedOf === null ? null : await lanes.listFailedFiles(job.onlyFailedOf);
+  if (!failed) return null;
+  if (failed.length === 0 && job.kind === 'import')
+    throw new Failure('no_files', `The failed files of import ${job.onlyFailedOf} are no longer recorded.`);
+  return sources.withObjects(job.source, async (store) => {
+    const found: FileToLoad[] = [];
+    for (let from = 0; from < failed.length; from += lookupsAtATime) {
+      const some = failed.slice(from, from + lookupsAtATime);
+      found.push(...(await Promise.all(some.map(async (file) => ({ ...file, ...(await store.find(file.key)) })))));
+    }
+    return found;
+  });
+}
+
+type Listed = {
+  readonly objects: readonly StoredObject[];
+  /** True if the path is the key of one object, false if it is a prefix. */
+  readonly isSingle: boolean;
+};
+
+type SourcePath = { readonly key: string; readonly filePath: string };
+
+/**
+ * Decision 19: lists the object with exactly this key or, if there is none, all objects whose keys start with it. Uses
+ * the first path that matches anything. The whole list is kept in memory, because one transaction writes it. The limit
+ * on files per prefix bounds its size.
+ */
+export async function listSourceFiles(
+  objects: ObjectStore,
+  limits: Limits,
+  paths: readonly SourcePath[],
+  hint = '',
+): Promise<Listed> {
+  for (const { key, filePath } of paths) {
+    const exact = isCertainlyPrefix(filePath) ? null : await objects.find(key);
+    if (exact) return { objects: [exact], isSingle: true };
+    const found = await objects.list(key, limits.maxFilesPerPrefix + 1);
+    if (found.length > limits.maxFilesPerPrefix) {
+      throw new Failure('too_many_files', `More than ${limits.maxFilesPerPrefix} files begin with "${filePath}".`);
+    }
+    if (found.length > 0) return { objects: found, isSingle: false };
+  }
+  const submitted = paths[0]?.filePath ?? '';
+  throw new Failure('no_files', `No object has the path "${submitted}" or begins with it.${hint}`);
+}
