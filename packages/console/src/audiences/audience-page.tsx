@@ -1,6 +1,6 @@
 import type { AudienceDetails } from '@inlet/sdk/browser';
 import { useState } from 'preact/hooks';
-import { useRoute } from 'preact-iso';
+import { useLocation, useRoute } from 'preact-iso';
 import { api } from '../api.ts';
 import { LiveHint } from '../components/live-hint.tsx';
 import { Page } from '../components/page.tsx';
@@ -10,8 +10,10 @@ import { visibleText } from '../components/visible-text.ts';
 import { formatCount, formatPercent } from '../format.ts';
 import { signedIn } from '../session.ts';
 import { AudienceFiles } from './audience-files.tsx';
+import { AudienceHistory } from './audience-history.tsx';
 import { AudienceReasons } from './audience-reasons.tsx';
 import { ClearDialog } from './clear-dialog.tsx';
+import { RenameDialog } from './rename-dialog.tsx';
 import { funnelOf, isFailed, isMatchRounded } from './describe-audience.ts';
 import './audiences.css';
 
@@ -24,7 +26,8 @@ function AudienceOf({ id }: { readonly id: number }) {
   const { value, problem, isReconnecting, restart } = useFollow(`audience ${id}`, (signal) =>
     api.followAudience(id, { signal }),
   );
-  const [isClearing, setClearing] = useState(false);
+  const { route } = useLocation();
+  const [open, setOpen] = useState<'clear' | 'delete' | 'rename' | null>(null);
   const [version, setVersion] = useState(0);
   const back = <a href="/console/audiences">All audiences</a>;
   if (!value) {
@@ -55,7 +58,7 @@ function AudienceOf({ id }: { readonly id: number }) {
       actions={
         <>
           <LiveHint isReconnecting={isReconnecting} isOpen={value.status < 2} />
-          <Actions audience={value} onClear={() => setClearing(true)} />
+          <Actions audience={value} onOpen={setOpen} />
         </>
       }
     >
@@ -63,12 +66,29 @@ function AudienceOf({ id }: { readonly id: number }) {
       <Funnel audience={value} />
       <AudienceReasons audience={value} version={`${version} ${value.status} ${value.updated_at}`} />
       <AudienceFiles audience={value} version={version} onChange={reload} />
-      {isClearing && (
+      <AudienceHistory
+        id={id}
+        version={`${version} ${value.status < 2 ? 'open' : value.updated_at}`}
+        isOpen={value.status < 2}
+        onChange={reload}
+      />
+      {(open === 'clear' || open === 'delete') && (
         <ClearDialog
           audience={value}
-          onClose={(isCleared) => {
-            setClearing(false);
-            if (isCleared) reload();
+          does={open}
+          onClose={(isDone) => {
+            setOpen(null);
+            if (isDone && open === 'delete') route('/console/audiences');
+            else if (isDone) reload();
+          }}
+        />
+      )}
+      {open === 'rename' && (
+        <RenameDialog
+          audience={value}
+          onClose={(isRenamed) => {
+            setOpen(null);
+            if (isRenamed) reload();
           }}
         />
       )}
@@ -76,9 +96,12 @@ function AudienceOf({ id }: { readonly id: number }) {
   );
 }
 
-type ActionsProps = { readonly audience: AudienceDetails; readonly onClear: () => void };
+type ActionsProps = {
+  readonly audience: AudienceDetails;
+  readonly onOpen: (dialog: 'clear' | 'delete' | 'rename') => void;
+};
 
-function Actions({ audience: { audience_id, default_warehouse_segment_id, file }, onClear }: ActionsProps) {
+function Actions({ audience: { audience_id, default_warehouse_segment_id, file }, onOpen }: ActionsProps) {
   const canWrite = signedIn()?.scopes.includes('audience:write') ?? false;
   return (
     <>
@@ -93,9 +116,19 @@ function Actions({ audience: { audience_id, default_warehouse_segment_id, file }
           Append files
         </a>
       )}
+      {canWrite && (
+        <button type="button" onClick={() => onOpen('rename')}>
+          Rename …
+        </button>
+      )}
       {canWrite && file.length > 0 && (
-        <button type="button" class="danger" onClick={onClear}>
+        <button type="button" class="danger" onClick={() => onOpen('clear')}>
           Clear …
+        </button>
+      )}
+      {canWrite && (
+        <button type="button" class="danger" onClick={() => onOpen('delete')}>
+          Delete …
         </button>
       )}
     </>

@@ -21,11 +21,16 @@ const refreshMs = 3_000;
 const columns: readonly [Column<Audience>, ...Column<Audience>[]] = [
   {
     name: 'Audience',
-    cell: ({ audience_id, name }) => (
-      <a href={`/console/audiences/${audience_id}`}>
-        <span class="muted">#{audience_id}</span> <GivenText text={name} />
-      </a>
-    ),
+    cell: ({ audience_id, name, customer }) => {
+      const text = (
+        <>
+          <span class="muted">#{audience_id}</span> <GivenText text={name} />
+        </>
+      );
+      // Only the customer itself can open its audiences.
+      const isOpenable = customer === null || signedIn()?.role === 'customer';
+      return isOpenable ? <a href={`/console/audiences/${audience_id}`}>{text}</a> : text;
+    },
   },
   { name: 'Status', cell: ({ status }) => <Status status={status} /> },
   { name: 'Unique devices', isNumber: true, cell: ({ unique_devices }) => formatCount(unique_devices) },
@@ -39,8 +44,14 @@ const columns: readonly [Column<Audience>, ...Column<Audience>[]] = [
   { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
+const customerColumn: Column<Audience> = {
+  name: 'Customer',
+  cell: ({ customer }) => (customer === null ? 'None' : <GivenText text={customer} />),
+};
+
 export function AudiencesPage() {
-  const bar = useFilters(['status', 'name', 'from', 'to']);
+  const isPartner = signedIn()?.role === 'partner';
+  const bar = useFilters(['status', 'name', ...(isPartner ? ['customer'] : []), 'from', 'to']);
   const query = apiQuery(bar.filters);
   const canWrite = signedIn()?.scopes.includes('audience:write') ?? false;
   return (
@@ -58,6 +69,7 @@ export function AudiencesPage() {
       <Filterbar bar={bar} label="Filter audiences">
         <StatusFilter bar={bar} />
         <TextFilter bar={bar} name="name" label="Name contains" max={256} />
+        {isPartner && <TextFilter bar={bar} name="customer" label="Customer (* for all)" max={100} />}
         <DayFilters bar={bar} />
       </Filterbar>
       <PagedTable
@@ -65,7 +77,7 @@ export function AudiencesPage() {
         caption="Audiences, newest first"
         load={(page, signal) => api.listAudiences({ query: { limit: 50, ...query, ...page }, signal })}
         rowKey={({ audience_id }) => audience_id}
-        columns={columns}
+        columns={'customer' in query ? [...columns, customerColumn] : columns}
         empty={<NoAudiences bar={bar} canWrite={canWrite} />}
         refreshMs={(items) => (items.some(({ status }) => status < 2) ? refreshMs : undefined)}
       />

@@ -6,23 +6,47 @@ import { Dialog } from '../components/page.tsx';
 import { ProblemNotice, Skeleton } from '../components/state.tsx';
 import { formatCount } from '../format.ts';
 
-type Props = { readonly audience: AudienceDetails; readonly onClose: (isCleared: boolean) => void };
+type Props = {
+  readonly audience: AudienceDetails;
+  /** Both remove all devices and cancel all loads. Deleting also removes the audience itself. */
+  readonly does: 'clear' | 'delete';
+  readonly onClose: (isDone: boolean) => void;
+};
+
+const texts = {
+  clear: {
+    title: 'Clear this audience?',
+    gerund: 'Clearing',
+    after: 'The audience, its ID, and its name stay. Files that you append afterward are loaded as usual.',
+    button: 'Clear the audience',
+    sending: 'Clearing …',
+  },
+  delete: {
+    title: 'Delete this audience?',
+    gerund: 'Deleting',
+    after: 'The ID cannot be used again. To build the audience again, create a new one from the files.',
+    button: 'Delete the audience',
+    sending: 'Deleting …',
+  },
+} as const;
 
 const entriesInRecord = 1_000;
 const filesCounted = 500;
 const openFiles: Readonly<Record<string, string | number>> = { limit: filesCounted, status: '0,1' };
 
-/** Names what a clear cancels and deletes before it happens. It cannot be undone. */
-export function ClearDialog({ audience: { audience_id: id, name, unique_devices, file, status }, onClose }: Props) {
+/** Names what a clear or a delete cancels and removes before it happens. It cannot be undone. */
+export function ClearDialog({ audience, does, onClose }: Props) {
+  const { audience_id: id, name, unique_devices, file, status } = audience;
+  const text = texts[does];
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const open = useApi(`open files ${id}`, (signal) => api.listAudienceFiles(id, { query: openFiles, signal }), {
     isPaused: status > 1,
   });
 
-  async function clear(): Promise<void> {
+  async function send(): Promise<void> {
     setSending(true);
-    const result = await api.clearAudience(id);
+    const result = await (does === 'clear' ? api.clearAudience(id) : api.deleteAudience(id));
     setSending(false);
     if (result.ok) {
       onClose(true);
@@ -34,9 +58,9 @@ export function ClearDialog({ audience: { audience_id: id, name, unique_devices,
 
   const loaded = file.filter((entry) => entry.status === 2).length;
   return (
-    <Dialog title="Clear this audience?" onClose={() => onClose(false)}>
+    <Dialog title={text.title} onClose={() => onClose(false)}>
       <p>
-        Clearing{' '}
+        {text.gerund}{' '}
         <strong>
           “<GivenText text={name} />”
         </strong>{' '}
@@ -51,6 +75,12 @@ export function ClearDialog({ audience: { audience_id: id, name, unique_devices,
           The entries of <strong>{countUpTo(loaded, file.length, entriesInRecord)}</strong> loaded{' '}
           {loaded === 1 ? 'file' : 'files'} are removed. The files themselves stay in the storage.
         </li>
+        {does === 'delete' && (
+          <li>
+            The <strong>name</strong>, the <strong>reports</strong>, and the <strong>history</strong> of the audience
+            are deleted, and links to its reports stop working.
+          </li>
+        )}
         {status < 2 && (
           <li>
             {open.value ? (
@@ -74,13 +104,11 @@ export function ClearDialog({ audience: { audience_id: id, name, unique_devices,
           </li>
         )}
       </ul>
-      <p class="small muted">
-        The audience, its ID, and its name stay. Files that you append afterward are loaded as usual.
-      </p>
+      <p class="small muted">{text.after}</p>
       {problem && <ProblemNotice problem={problem} />}
       <div class="row">
-        <button type="button" class="danger" disabled={isSending} onClick={() => void clear()}>
-          {isSending ? 'Clearing …' : 'Clear the audience'}
+        <button type="button" class="danger" disabled={isSending} onClick={() => void send()}>
+          {isSending ? text.sending : text.button}
         </button>
         <button type="button" onClick={() => onClose(false)}>
           Keep it

@@ -1,6 +1,6 @@
 import type { LoadError } from '@inlet/sdk/browser';
 import { describe, expect, it } from 'vitest';
-import { funnelOf, isMatchRounded, reasonsAmong } from './describe-audience.ts';
+import { actionsOn, funnelOf, isMatchRounded, reasonsAmong } from './describe-audience.ts';
 
 describe('funnelOf', () => {
   it('compares each step with the uploaded devices', () => {
@@ -21,6 +21,24 @@ describe('isMatchRounded', () => {
     [999, true],
     [1_000, false],
   ])('for %i devices: %s', (unique_devices, expected) => expect(isMatchRounded({ unique_devices })).toBe(expected));
+});
+
+describe('actionsOn', () => {
+  const append = {
+    status: 3,
+    cleared: false,
+    files: { all: 3, loaded: 2, failed: 1 },
+    cancel_requested_at: null,
+  } as const;
+  it.each([
+    ['a running append', { status: 1 }, ['cancel']],
+    ['an append that was canceled', { status: 0, cancel_requested_at: '2026-11-15T01:12:18.268Z' }, []],
+    ['a loaded append', { status: 2 }, []],
+    ['an append of which some files failed', {}, ['failed', 'all']],
+    ['an append of which all files failed', { files: { all: 1, loaded: 0, failed: 1 } }, ['all']],
+    ['an append without files', { files: null }, ['all']],
+    ['a cleared append', { cleared: true }, []],
+  ] as const)('for %s', (_name, changes, expected) => expect(actionsOn({ ...append, ...changes })).toEqual(expected));
 });
 
 describe('reasonsAmong', () => {

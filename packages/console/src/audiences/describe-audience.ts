@@ -1,4 +1,4 @@
-import type { AudienceDetails, LoadError } from '@inlet/sdk/browser';
+import type { AudienceDetails, AudienceHistoryEntry, LoadError } from '@inlet/sdk/browser';
 import type { ShownReason } from '../components/reason-list.tsx';
 
 type Step = { readonly name: string; readonly devices: number; readonly share: number; readonly note: string };
@@ -26,6 +26,21 @@ export function isMatchRounded({ unique_devices }: Pick<AudienceDetails, 'unique
 /** Whether an entry still makes the audience fail. A dismissed entry does not. */
 export function isFailed({ status, dismissed_at }: AudienceDetails['file'][number]): boolean {
   return status === 3 && dismissed_at === null;
+}
+
+type Append = Pick<NonNullable<AudienceHistoryEntry['append']>, 'status' | 'cleared' | 'files' | 'cancel_requested_at'>;
+
+/** What the API would accept for an append in its state, except that its failed files may have been loaded since. */
+export function actionsOn({
+  status,
+  cleared,
+  files,
+  cancel_requested_at,
+}: Append): readonly ('cancel' | 'failed' | 'all')[] {
+  if (cleared) return [];
+  if (status < 2) return cancel_requested_at === null ? ['cancel'] : [];
+  if (status === 2) return [];
+  return files === null || files.failed === files.all ? ['all'] : ['failed', 'all'];
 }
 
 /** The distinct reasons among the errors of an audience. The API does not count the rows per reason. */

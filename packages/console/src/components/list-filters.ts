@@ -7,6 +7,7 @@ const apiNames: Readonly<Record<string, string>> = {
   type: 'log_type',
   path: 'path',
   name: 'name',
+  customer: 'customer',
   code: 'code',
   file: 'file',
 };

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   canCancel,
   canRetry,
+  canRetryFailed,
   describeProgress,
   nameOf,
   reasonsOf,
@@ -55,6 +56,19 @@ describe('canCancel', () => {
   ] as const)('tells whether %s can be canceled', (_name, changes, expected) => {
     expect(canCancel({ ...record, ...changes })).toBe(expected);
   });
+});
+
+describe('canRetryFailed', () => {
+  const error = { code: 'no_good_row', message: '', file: 'a.csv', row: null, column: null, count: 1 };
+  it.each([
+    ['a failed file besides loaded rows', '5', [error], true],
+    ['only rejected rows', '5', [{ ...error, row: 2 }], false],
+    ['a failure of the whole import', '0', [{ ...error, file: null }], false],
+    ['no rows at all', '0', [error], false],
+    ['no errors', '5', null, false],
+  ])('with %s: %s rows', (_name, total_rows, given, expected) =>
+    expect(canRetryFailed({ total_rows, errors: given })).toBe(expected),
+  );
 });
 
 describe('canRetry', () => {

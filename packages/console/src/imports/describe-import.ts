@@ -19,6 +19,14 @@ export function canRetry({
   return status === 3 && log_type === 0 && path_type === 0;
 }
 
+/**
+ * Whether retrying only the failed files may differ from retrying all of them. The record does not say whether the import
+ * replaces data, and the API then refuses with an explanation.
+ */
+export function canRetryFailed({ total_rows, errors }: Pick<ImportLog, 'total_rows' | 'errors'>): boolean {
+  return Number(total_rows) > 0 && (errors ?? []).some(({ row, file }) => row === null && file !== null);
+}
+
 /** Counts rejected rows. Entries without a row are about a file or the whole job. */
 export function rejectedRows({ errors }: Pick<ImportLog, 'errors'>): number {
   return (errors ?? []).reduce((sum, { row, count }) => (row === null ? sum : sum + count), 0);

@@ -6,7 +6,7 @@ import { Dialog } from '../components/page.tsx';
 import { ProblemNotice } from '../components/state.tsx';
 import { formatCount } from '../format.ts';
 import { signedIn } from '../session.ts';
-import { canCancel, canRetry } from './describe-import.ts';
+import { canCancel, canRetry, canRetryFailed } from './describe-import.ts';
 
 /** Buttons for what the API would accept for the import in its state. */
 export function ImportActions({ record }: { readonly record: ImportLog }) {
@@ -19,7 +19,7 @@ export function ImportActions({ record }: { readonly record: ImportLog }) {
           Cancel {record.log_type === 1 ? 'delete' : 'import'}
         </button>
       )}
-      {canRetry(record) && <RetryButton id={record.import_log_id} />}
+      {canRetry(record) && <RetryButtons record={record} />}
       {isOpen && <CancelDialog record={record} onClose={() => setOpen(false)} />}
     </>
   );
@@ -55,18 +55,24 @@ function CancelDialog({ record, onClose }: { readonly record: ImportLog; readonl
   );
 }
 
-function RetryButton({ id }: { readonly id: number }) {
+function RetryButtons({ record }: { readonly record: ImportLog }) {
+  const { import_log_id: id } = record;
   const { route } = useLocation();
   const [problem, setProblem] = useState<Problem | null>(null);
-  async function retry(): Promise<void> {
-    const result = await api.retryImport(id, {});
+  async function retry(files: 'all' | 'failed'): Promise<void> {
+    const result = await api.retryImport(id, { files });
     if (result.ok) return route(`/console/imports/${result.value.import_log_id}`);
     noteExpiry(result.problem);
     setProblem(result.problem);
   }
   return (
     <>
-      <button type="button" class="primary" onClick={() => void retry()}>
+      {canRetryFailed(record) && (
+        <button type="button" class="primary" onClick={() => void retry('failed')}>
+          Retry failed files
+        </button>
+      )}
+      <button type="button" onClick={() => void retry('all')}>
         Retry import
       </button>
       {problem && (

@@ -1,0 +1,131 @@
+import type { AudienceHistoryEntry, Problem } from '@inlet/sdk/browser';
+import { useState } from 'preact/hooks';
+import { api, noteExpiry } from '../api.ts';
+import { GivenText } from '../components/given-text.tsx';
+import { Dialog } from '../components/page.tsx';
+import { type Column, PagedTable } from '../components/paged-table.tsx';
+import { Empty, ProblemNotice, Status, Time } from '../components/state.tsx';
+import { formatCount } from '../format.ts';
+import { signedIn } from '../session.ts';
+import { actionsOn } from './describe-audience.ts';
+
+const refreshMs = 3_000;
+
+type Append = NonNullable<AudienceHistoryEntry['append']>;
+type Act = (append: Append, action: 'cancel' | 'all' | 'failed') => void;
+
+type Props = { readonly id: number; readonly version: string; readonly isOpen: boolean; readonly onChange: () => void };
+
+/** What was appended and cleared, when, and by whom. Appends can be canceled and retried here. */
+export function AudienceHistory({ id, version, isOpen, onChange }: Props) {
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [canceled, setCanceled] = useState<Append | null>(null);
+  const canWrite = signedIn()?.scopes.includes('audience:write') ?? false;
+
+  const act: Act = (append, action) => {
+    if (action === 'cancel') setCanceled(append);
+    else void send(() => api.retryAppend(id, append.append_id, { files: action }));
+  };
+  async function send(call: () => ReturnType<typeof api.cancelAppend | typeof api.retryAppend>): Promise<void> {
+    const result = await call();
+    if (!result.ok) noteExpiry(result.problem);
+    setProblem(result.ok ? null : result.problem);
+    onChange();
+  }
+
+  return (
+    <section class="stack" aria-labelledby="history">
+      <h2 id="history">History</h2>
+      {problem && <ProblemNotice problem={problem} />}
+      <PagedTable
+        listKey={`history ${id} ${version}`}
+        caption="Appends and clears of the audience, newest first"
+        load={(page, signal) => api.listAudienceHistory(id, { query: { limit: 20, ...page }, signal })}
+        rowKey={({ at, append }) => append?.append_id ?? at}
+        columns={canWrite ? [...columns, actionColumn(act)] : columns}
+        empty={<Empty title="Nothing is recorded" />}
+        {...(isOpen ? { refreshMs } : {})}
+      />
+      {canceled && (
+        <Dialog title={`Cancel append ${canceled.append_id}?`} onClose={() => setCanceled(null)}>
+          <p>
+            Files of{' '}
+            <strong>
+              “<GivenText text={canceled.file_path} />”
+            </strong>{' '}
+            that have been read completely are loaded. All others are not loaded, and their entries fail. You can retry
+            or dismiss them later.
+          </p>
+          <div class="row">
+            <button
+              type="button"
+              class="danger"
+              onClick={() => {
+                setCanceled(null);
+                void send(() => api.cancelAppend(id, canceled.append_id));
+              }}
+            >
+              Cancel the append
+            </button>
+            <button type="button" onClick={() => setCanceled(null)}>
+              Keep it running
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </section>
+  );
+}
+
+const columns: readonly [Column<AudienceHistoryEntry>, ...Column<AudienceHistoryEntry>[]] = [
+  {
+    name: 'Path',
+    cell: ({ append }) =>
+      append === null ? (
+        <em>Cleared</em>
+      ) : (
+        <div>
+          <GivenText text={append.file_path} />
+          <span class="small muted">
+            {' '}
+            #{append.append_id}
+            {append.retry_of !== null && ` repeats #${append.retry_of}`}
+          </span>
+          {append.cancel_requested_at !== null && (
+            <span class="small muted">
+              {' '}
+              canceled by the {append.cancel_requested_by} <Time at={append.cancel_requested_at} />
+            </span>
+          )}
+        </div>
+      ),
+  },
+  { name: 'Status', cell: ({ append }) => append && (append.cleared ? 'Cleared' : <Status status={append.status} />) },
+  {
+    name: 'Files',
+    isNumber: true,
+    cell: ({ append }) => append?.files && `${formatCount(append.files.loaded)} of ${formatCount(append.files.all)}`,
+  },
+  { name: 'Rows', isNumber: true, cell: ({ append }) => append && formatCount(append.rows_uploaded) },
+  { name: 'When', cell: ({ at }) => <Time at={at} /> },
+  { name: 'By', cell: ({ by }) => (by === null ? 'Not recorded' : <GivenText text={by} />) },
+];
+
+const labels = { cancel: 'Cancel', failed: 'Retry failed files', all: 'Retry' } as const;
+
+function actionColumn(act: Act): Column<AudienceHistoryEntry> {
+  return {
+    name: 'Actions',
+    cell: ({ append }) =>
+      append && (
+        <div class="row">
+          {actionsOn(append).map((action) => (
+            <button key={action} type="button" onClick={() => act(append, action)}>
+              {labels[action]}
+              <span class="visually-hidden"> append {append.append_id}</span>
+            </button>
+          ))}
+        </div>
+      ),
+  };
+}
