@@ -14,7 +14,7 @@ import { apiClient, readProblem } from './api-client.ts';
 
 // A client that uses only HTTP and validates every response against the contract.
 
-export type HistoryEntry = z.infer<typeof historyListSchema>[number];
+type HistoryEntry = z.infer<typeof historyListSchema>[number];
 
 export type AudienceDetails = AudienceRecord & { readonly file: AudienceFileRecord[] };
 

@@ -172,6 +172,48 @@ describe('inlet in a script', () => {
     expect(await json(`errors ${id} --audience`)).toEqual([]);
   });
 
+  it('renames, follows, corrects, and deletes an audience', async () => {
+    const path = `broken-${Date.now()}/`;
+    await marketplace.partner.upload(`${path}1.csv`, `${device(1)},\n`);
+    await marketplace.partner.upload(`${path}2.csv`, 'nonsense,\n');
+    const made = await run(`audience create Broken ${path} --watch`);
+    expect(made.code).toBe(1);
+    const id = /audience (\d+): failed/.exec(made.out)?.[1];
+    expect(await run(`audience rename ${id} Mended`)).toMatchObject({
+      code: 0,
+      out: `audience ${id} is now "Mended"\n`,
+    });
+    const history = await run(`audience history ${id}`);
+    const append = new RegExp(`^ *(\\d+) .* key \\d+ +${path} +failed +1/2 +1$`, 'm').exec(history.out)?.[1];
+    expect(append, history.out).toBeDefined();
+    const late = await run(`audience cancel ${id} ${append}`);
+    expect([late.code, late.err]).toEqual([1, expect.stringContaining('append_not_cancelable')]);
+    await marketplace.partner.upload(`${path}2.csv`, `${device(2)},\n`);
+    const retried = await run(`audience retry ${id} ${append} --failed-only --watch`);
+    expect([retried.code, retried.out]).toEqual([
+      0,
+      expect.stringContaining('done, 2 of 2 files processed, 2 devices'),
+    ]);
+    expect(await json(`audience history ${id} --limit 1`)).toMatchObject([{ append: { retry_of: Number(append) } }]);
+    expect(await run(`audience delete ${id}`)).toMatchObject({ code: 2 });
+    expect(await run(`audience delete ${id} --yes`)).toMatchObject({ code: 0, out: `audience ${id} is deleted\n` });
+    const gone = await run(`audience show ${id}`);
+    expect([gone.code, gone.err]).toEqual([1, expect.stringContaining('not_found')]);
+    expect((await run('audience list --customer *')).out).not.toContain('Mended');
+  });
+
+  it('imports only the failed files again', async () => {
+    const path = `partly-${Date.now()}/`;
+    await marketplace.partner.upload(`${path}1.csv`, `${device(1)},sports\n`);
+    await marketplace.partner.upload(`${path}2.csv`, 'nonsense\n');
+    await run(`import ${path} --no-compressed --key-type foreign --watch`);
+    const id = await lastImportOf(path);
+    await marketplace.partner.upload(`${path}2.csv`, `${device(2)},sports\n`);
+    const retried = await run(`retry ${id} --failed-only --watch`);
+    expect([retried.code, retried.out]).toEqual([0, expect.stringContaining('done')]);
+    expect(await json(`imports ${await lastImportOf(path)}`)).toMatchObject({ retry_of: id, total_rows: '1' });
+  });
+
   it('lists the event of a computed report', async () => {
     expect((await run('events')).out).toBe('There are no events.\n');
     const id = /audience (\d+): done/.exec((await run('audience create Report members.csv --watch')).out)?.[1];

@@ -120,6 +120,54 @@ describe('audiences', () => {
     expect(await partner.audiences.get(audienceId)).toMatchObject({ unique_devices: 0, file: [] });
   });
 
+  it('renames an audience, retries its failed files from the history, and deletes it', async () => {
+    const partner = await newPartner();
+    await partner.upload('set/1.csv', rows(0, 10));
+    await partner.upload('set/2.csv', 'nonsense,\n');
+    const { audienceId } = await partner.audiences.create('Before', 'set/');
+    await partner.audiences.settled(audienceId);
+    await partner.upload('set/2.csv', rows(10, 20));
+    const page = await openAs(partner, `/console/audiences/${audienceId}`);
+
+    await page.getByRole('button', { name: 'Rename …' }).click();
+    const renaming = page.getByRole('dialog', { name: 'Rename this audience' });
+    await renaming.getByRole('textbox', { name: 'Name' }).fill('After');
+    await renaming.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('heading', { name: 'After' }).waitFor();
+
+    const history = page.getByRole('table', { name: 'Appends and clears of the audience, newest first' });
+    await history.getByText('1 of 2').waitFor();
+    await history.getByRole('button', { name: 'Retry failed files' }).click();
+    await history.getByText('1 of 1').waitFor();
+    await page.getByText('All files are loaded.').waitFor();
+    expect(await partner.audiences.get(audienceId)).toMatchObject({ name: 'After', unique_devices: 20 });
+
+    await page.getByRole('button', { name: 'Delete …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete this audience?' });
+    await dialog.getByText('20 devices are deleted').waitFor();
+    await dialog.getByText('links to its reports stop working').waitFor();
+    await dialog.getByRole('button', { name: 'Keep it' }).click();
+    await page.getByRole('button', { name: 'Delete …' }).click();
+    await dialog.getByRole('button', { name: 'Delete the audience' }).click();
+    await page.getByText('No audiences yet').waitFor();
+    await partner.audiences.expectProblem('GET', `/v2/firstparty/audience/${audienceId}`);
+  });
+
+  it('lists the audiences of customers for the partner only', async () => {
+    const partner = await newPartner();
+    const customer = await partner.createCustomer('Retail Co');
+    await partner.audiences.create('Of the partner', 'nothing/');
+    await audienceClient(inject('console').url, partner.apiKey, customer.userToken).create('Of Retail', 'nothing/');
+    const page = await openAs(partner, '/console/audiences?customer=*');
+    const names = await rowNames(page, 'Audiences, newest first');
+    expect(names).toEqual([expect.stringContaining('Of Retail'), expect.stringContaining('Of the partner')]);
+    await page.getByRole('cell', { name: 'Retail Co' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Of Retail' }).count()).toBe(0);
+    const theirs = await openAs(partner, '/console/audiences?customer=*', customer.userToken);
+    expect(await rowNames(theirs, 'Audiences, newest first')).toEqual([expect.stringContaining('Of Retail')]);
+    expect(await theirs.getByLabel('Customer (* for all)').count()).toBe(0);
+  });
+
   it('shows a customer only their own audiences, and no imports', async () => {
     const partner = await newPartner();
     const customer = await partner.createCustomer('Retail Co');

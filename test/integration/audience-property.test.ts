@@ -10,6 +10,7 @@ import {
   expectedAudiences,
   dismissFirst,
   expectedMembers,
+  retryCanceled,
   shownAudiences,
   takeStep,
   waitForLoads,
@@ -113,6 +114,7 @@ describe.each(testedTopologies)('audiences after any interleaving, on topology %
         }),
       );
       for (const scope of caller.scopes) await waitForLoads(scope);
+      for (const scope of caller.scopes) await retryCanceled(scope, files);
       for (const scope of caller.scopes) {
         expect(await shownAudiences(scope)).toEqual(expectedAudiences(scope, caller.prefix));
         await dismissFirst(scope, caller.prefix);

@@ -198,6 +198,30 @@ describe('retention', () => {
     ).toEqual([{ generation: 1 }, { generation: 2 }]);
   });
 
+  it('removes a deleted audience when its jobs and generations are removed', async () => {
+    const scope = { partnerId: partner.id, customerId: null };
+    const load = { path: { relative: 'a.csv', literal: null }, maxOpenJobs: 100 };
+    const { audienceId } = await deps.audiences.create(scope, { ...load, name: 'buyers' });
+    const jobId = (await deps.audiences.append(scope, audienceId, load)) ?? 0;
+    await deps.audiences.remove(scope, audienceId);
+    const left = () => query('SELECT name FROM audience WHERE id = $1', [audienceId]);
+    await sweep();
+    expect(await left()).toEqual([{ name: '' }]);
+    await query(
+      `UPDATE job SET finished_at = now() - interval '401 days', cleaned_at = now() - interval '401 days'
+       WHERE id IN (SELECT job_id FROM audience_load WHERE audience_id = $1)`,
+      [audienceId],
+    );
+    const purged = `UPDATE dead_generation SET purged_at = now() - make_interval(days => $2) WHERE audience_id = $1`;
+    await query(purged, [audienceId, 1]);
+    await sweep();
+    expect(await tablesOf(jobId)).toEqual([]);
+    expect(await left()).toEqual([{ name: '' }]);
+    await query(purged, [audienceId, 31]);
+    await sweep();
+    expect(await left()).toEqual([]);
+  });
+
   it('runs once an hour across all workers', async () => {
     const jobId = await submitImport();
     await sweep();

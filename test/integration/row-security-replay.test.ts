@@ -95,7 +95,9 @@ describe('a statement of one partner, replayed for another', () => {
         answers.push({ operation: call.operation, status: (await ask(api.url, call, repeatable)).status });
       }
       const issued = { authorization, 'x-user-token': await issuer.token(owner.name, customer.name) };
-      for (const call of callsAt(owner).filter(({ operation }) => operation === 'listAudiences')) {
+      for (const call of callsAt(owner).filter(
+        ({ operation, path }) => operation === 'listAudiences' && !path.includes('?'),
+      )) {
         answers.push({ operation: call.operation, status: (await ask(api.url, call, issued)).status });
       }
     });

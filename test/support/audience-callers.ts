@@ -16,7 +16,15 @@ import { knownDevices, type Step } from './audience-scripts.ts';
 /** The partner's own audiences or the audiences of one customer. */
 export type Scope = {
   readonly api: AudienceClient;
-  readonly audiences: { readonly id: number; model: ModelAudience }[];
+  readonly audiences: OwnAudience[];
+};
+
+type OwnAudience = {
+  readonly id: number;
+  name: string;
+  model: ModelAudience;
+  /** Appends that were canceled in this round and are not retried yet. */
+  canceled: { readonly appendId: number; readonly path: string }[];
 };
 
 export type Caller = { readonly id: number; readonly prefix: string; readonly scopes: readonly Scope[] };
@@ -24,10 +32,11 @@ export type Caller = { readonly id: number; readonly prefix: string; readonly sc
 export async function takeStep({ api, audiences }: Scope, files: ModelFiles, step: Step): Promise<void> {
   await pause(step.pause);
   if (step.do === 'create') {
-    const { audienceId } = await api.create(`Audience ${audiences.length}`, step.path);
+    const name = `Audience ${audiences.length}`;
+    const { audienceId } = await api.create(name, step.path);
     const model = emptyAudience();
     appendFiles(model, files, step.path);
-    audiences.push({ id: audienceId, model });
+    audiences.push({ id: audienceId, name, model, canceled: [] });
     return;
   }
   const audience = audiences[step.audience % audiences.length];
@@ -40,11 +49,53 @@ export async function takeStep({ api, audiences }: Scope, files: ModelFiles, ste
     }
     return;
   }
+  if (step.do === 'cancel') return appendAndCancel(api, audience, files, step);
+  if (step.do === 'rename') {
+    audience.name = step.name;
+    return api.rename(audience.id, step.name);
+  }
+  if (step.do === 'delete') {
+    audiences.splice(audiences.indexOf(audience), 1);
+    return api.remove(audience.id);
+  }
   audience.model = emptyAudience();
+  audience.canceled = [];
   if (step.do === 'clear') return api.clear(audience.id);
   await Promise.all([api.append(audience.id, step.path), api.clear(audience.id)]);
   await api.append(audience.id, step.path);
   appendFiles(audience.model, files, step.path);
+}
+
+/** The model ignores the cancellation, because the append is retried at the end of the round. */
+async function appendAndCancel(
+  api: AudienceClient,
+  audience: OwnAudience,
+  files: ModelFiles,
+  { path, after }: Extract<Step, { readonly do: 'cancel' }>,
+): Promise<void> {
+  await api.append(audience.id, path);
+  appendFiles(audience.model, files, path);
+  // No other caller appends to the audiences of this scope.
+  const [newest] = await api.history(audience.id, '?limit=1');
+  const appendId = newest?.append?.append_id ?? 0;
+  await pause(after);
+  if (await api.cancel(audience.id, appendId)) audience.canceled.push({ appendId, path });
+}
+
+/**
+ * Retries what was canceled in this round, one append after another. An append without failed files needs no retry,
+ * because a later append has loaded them. The caller waits for all loads first.
+ */
+export async function retryCanceled(scope: Scope, files: ModelFiles): Promise<void> {
+  for (const audience of scope.audiences) {
+    for (const { appendId, path } of audience.canceled) {
+      if (!(await scope.api.hasFailedFiles(audience.id, appendId))) continue;
+      await scope.api.retry(audience.id, appendId, 'failed');
+      appendFiles(audience.model, files, path);
+      await waitForLoads(scope);
+    }
+    audience.canceled = [];
+  }
 }
 
 /** Dismisses the first failed entry of every audience. The caller waits for all loads first. */
@@ -72,9 +123,9 @@ export async function shownAudiences({ api }: Scope): Promise<object[]> {
   const listed = await api.list();
   return Promise.all(
     listed.toReversed().map(async ({ audience_id: id }) => {
-      const { status, uploaded_devices, unique_devices, matched_devices, file } = await api.get(id);
+      const { name, status, uploaded_devices, unique_devices, matched_devices, file } = await api.get(id);
       const entries = file.map((entry) => `${entry.s3_path} ${entry.status} ${entry.rows_uploaded}`).toSorted();
-      return { id, status, uploaded_devices, unique_devices, matched_devices, entries };
+      return { id, name, status, uploaded_devices, unique_devices, matched_devices, entries };
     }),
   );
 }
@@ -82,10 +133,11 @@ export async function shownAudiences({ api }: Scope): Promise<object[]> {
 export function expectedAudiences({ audiences }: Scope, prefix: string): object[] {
   return audiences
     .toSorted((one, other) => one.id - other.id)
-    .map(({ id, model }) => {
+    .map(({ id, name, model }) => {
       const devices = devicesOf(model);
       return {
         id,
+        name,
         status: statusOf(model),
         uploaded_devices: model.uploaded,
         unique_devices: devices.size,

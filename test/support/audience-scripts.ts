@@ -12,6 +12,10 @@ export type Step = { readonly pause: number } & (
   | { readonly do: 'create'; readonly path: string }
   | { readonly do: 'append'; readonly audience: number; readonly paths: readonly string[] }
   | { readonly do: 'clear'; readonly audience: number }
+  | { readonly do: 'rename'; readonly audience: number; readonly name: string }
+  | { readonly do: 'delete'; readonly audience: number }
+  /** An append that is canceled after `after` milliseconds. It is retried at the end of the round. */
+  | { readonly do: 'cancel'; readonly audience: number; readonly path: string; readonly after: number }
   /**
    * A concurrent clear and append, then the same append again. The repeated append makes the order of the first two
    * irrelevant.
@@ -74,6 +78,26 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('clear' as const), pause, audience }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('clear and append' as const), pause, audience, path }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('cancel' as const),
+      pause,
+      audience,
+      path,
+      after: fc.integer({ min: 0, max: 600 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('rename' as const),
+      pause,
+      audience,
+      name: fc.constantFrom('New', 'ü', '0'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const), pause, audience }) },
 );
 
 const scopesOf = (scopes: number, steps: fc.Arbitrary<Step[]>): fc.Arbitrary<Step[][]> =>

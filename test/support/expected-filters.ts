@@ -7,7 +7,7 @@ const folder = 'src/adapters/postgres';
 const notations = [
   /partner_id', '(?:=|in)'/,
   /partner_id = /,
-  /\binScope\(scope\)/,
+  /\binScope\((?:scope|reach)\)/,
   // Matches a filter on the partner's own row.
   /'id', '(?:=|in)', partnerIds?\b/,
 ];
@@ -48,6 +48,13 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /FROM audience, LATERAL [\s\S]* AND \(audience\.partner_id = \$/,
   ],
   'audience-filter.ts': [ofFilteredIds, ofFilteredIds],
+  'audience-history.ts': [
+    /from "audience_load" as "load" [\s\S]* and \(audience\.partner_id = \$/,
+    /FROM audience_load load JOIN job [\s\S]* AND load\.partner_id = \$[\s\S]*UNION ALL/,
+    /FROM dead_generation\s+WHERE audience_id = \$\d+ AND partner_id = \$/,
+    /WHERE load\.job_id = ANY [\s\S]* AND load\.partner_id = \$/,
+    /WHERE load\.job_id = ANY [\s\S]* AND \(audience\.partner_id = \$/,
+  ],
   'audience-store.ts': [
     /^select "generation" from "audience" where .* and \(audience\.partner_id = \$/,
     /^update "job" .* where "partner_id" = \$/,

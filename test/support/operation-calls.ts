@@ -62,6 +62,9 @@ function bodiesOf({ attributeId, audienceId, otherAudienceId }: Target): Readonl
   };
 }
 
+/** Queries that need statements of their own. */
+const queriesOf: Readonly<Record<string, readonly string[]>> = { listAudiences: ['customer=*', 'customer=secret-one'] };
+
 /**
  * Returns one call to each operation, all aimed at the target's records. Read operations come first. Streams are
  * excluded, because they never end and use the same statement as GET to read the record. So are uploads, because
@@ -95,7 +98,10 @@ export function callsAt(target: Target): Call[] {
       if (id === undefined) throw new Error(`no ${name} for ${operation}`);
       return String(id);
     });
-    return (bodies[operation] ?? [undefined]).map((body): Call => ({ operation, method, path: filled, body }));
+    const paths = [filled, ...(queriesOf[operation] ?? []).map((query) => `${filled}?${query}`)];
+    return paths.flatMap((of) =>
+      (bodies[operation] ?? [undefined]).map((body): Call => ({ operation, method, path: of, body })),
+    );
   });
   return calls.toSorted((one, other) => Number(isWrite(one)) - Number(isWrite(other)));
 }

@@ -12,10 +12,9 @@ import { toJobStatus } from './lane/jobs.ts';
  * the index on partner and customer.
  */
 export function inScope({ partnerId, customerId }: AudienceReach): RawBuilder<boolean> {
-  const isOfPartner = sql`audience.partner_id = ${partnerId} AND audience.deleted_at IS NULL`;
-  if (customerId === 'every') return sql<boolean>`(${isOfPartner})`;
-  const customer = customerId === null ? sql`IS NULL` : sql`= ${customerId}`;
-  return sql<boolean>`(${isOfPartner} AND audience.customer_id ${customer})`;
+  const ofCustomer = customerId === null ? sql`IS NULL` : sql`= ${customerId}`;
+  const isOfCustomer = customerId === 'every' ? sql`true` : sql`audience.customer_id ${ofCustomer}`;
+  return sql<boolean>`(audience.partner_id = ${partnerId} AND ${isOfCustomer} AND audience.deleted_at IS NULL)`;
 }
 
 /**

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Append, HistoryEntry, HistoryPosition, RetriedAppend } from '../../domain/audience-history.ts';
 import type { AudienceScope } from '../../domain/audience.ts';
 import type { JobId } from '../../domain/ids.ts';
-import { cancelledCode, jobStatus } from '../../domain/job.ts';
+import { cancelledCode, failureOfJob, jobStatus } from '../../domain/job.ts';
 import type { AudiencePath } from '../../domain/source-file.ts';
 import { inScope } from './audience-files.ts';
 import type { Tx } from './db/tables.ts';
@@ -24,7 +24,8 @@ export async function findAppend(
 ): Promise<FoundAppend | null> {
   const row = await appendOf(tx, scope, audienceId, appendId)
     .innerJoin('job', 'job.id', 'load.job_id')
-    .select(['job.status', 'job.listed_at', 'load.file_path', 'load.literal_path'])
+    .select(['job.listed_at', 'load.file_path', 'load.literal_path'])
+    .select(statusOfFiles.as('status'))
     .select(sql<boolean>`load.generation < audience.generation`.as('is_cleared'))
     .select(
       failedFilesOf(tx, appendId)
@@ -40,11 +41,20 @@ export async function findAppend(
   };
 }
 
+/**
+ * A job ends a moment after its last file. The audience shows the files as failed by then, so the append can be retried.
+ * The new job runs after this one has ended.
+ */
+const statusOfFiles = sql<number>`CASE
+  WHEN job.listed_at IS NULL OR job.status <> ${jobStatus.running} OR EXISTS (
+    SELECT FROM job_file f WHERE f.job_id = job.id AND f.status IN (${jobStatus.pending}, ${jobStatus.running})) THEN job.status
+  WHEN EXISTS (SELECT FROM job_file f WHERE f.job_id = job.id AND f.status = ${jobStatus.failed}) THEN ${jobStatus.failed}
+  ELSE ${jobStatus.done} END`;
+
 function appendOf(tx: Tx, scope: AudienceScope, audienceId: number, appendId: JobId) {
   return tx
     .selectFrom('audience_load as load')
     .innerJoin('audience', 'audience.id', 'load.audience_id')
-    .where('load.partner_id', '=', scope.partnerId)
     .where('load.audience_id', '=', audienceId)
     .where('load.job_id', '=', appendId)
     .where(inScope(scope));
@@ -74,6 +84,7 @@ type AppendRow = {
   files: number;
   loaded: number;
   failed: number;
+  cancelled_files: number;
   rows: number;
 };
 
@@ -122,13 +133,14 @@ async function selectAppends(
 ): Promise<Map<JobId, Append>> {
   const files = (status: RawBuilder<unknown>): RawBuilder<number> => sql<number>`count(*) FILTER (WHERE ${status})`;
   const { rows } = await sql<AppendRow>`
-    SELECT job.id, job.status, job.cancelled, job.failure_code, job.failure_detail, job.listed_at, job.finished_at,
+    SELECT job.id, ${statusOfFiles} AS status, job.cancelled, job.failure_code, job.failure_detail, job.listed_at, job.finished_at,
       job.cancel_requested_at, job.cancel_requested_by, coalesce(load.literal_path, load.file_path) AS file_path,
       load.retry_of, load.generation < audience.generation AS is_cleared, file.*
     FROM audience_load load JOIN job ON job.id = load.job_id JOIN audience ON audience.id = load.audience_id,
       LATERAL (
         SELECT count(*) AS files, ${files(sql`status = ${jobStatus.done}`)} AS loaded,
           ${files(sql`status = ${jobStatus.failed}`)} AS failed,
+          ${files(sql`failure_code = ${cancelledCode}`)} AS cancelled_files,
           coalesce(sum(accepted_rows) FILTER (WHERE status = ${jobStatus.done}), 0)::bigint AS rows
         FROM job_file WHERE job_id = load.job_id
       ) AS file
@@ -156,8 +168,11 @@ function toAppend(row: AppendRow): Append {
 }
 
 /** A clear ends the open jobs of the audience without a failure code. */
-function failureOf({ status, failure_code, failure_detail }: AppendRow): Append['failure'] {
-  if (failure_code !== null) return { code: failure_code, detail: failure_detail ?? '' };
-  if (status !== jobStatus.failed) return null;
-  return { code: cancelledCode, detail: 'The audience was cleared before the append had finished.' };
+function failureOf(row: AppendRow): Append['failure'] {
+  if (row.failure_code !== null) return { code: row.failure_code, detail: row.failure_detail ?? '' };
+  if (row.cancelled && row.is_cleared)
+    return { code: cancelledCode, detail: 'The audience was cleared before the append had finished.' };
+  // The job ends in a moment and then has the same failure.
+  if (row.status !== jobStatus.failed) return null;
+  return failureOfJob({ failedFiles: row.failed, cancelledFiles: row.cancelled_files, loadedFiles: row.loaded });
 }

@@ -73,7 +73,7 @@ export async function listAudienceHistory(
 type ListDeps = Deps & { readonly customers: Pick<CustomerStore, 'findByName'>; readonly asCaller: AsCaller };
 
 /** Stands for the partner's own audiences and those of all its customers. */
-export const everyCustomer = '*';
+const everyCustomer = '*';
 
 /**
  * Lists the caller's audiences. With `customer`, lists those of that customer instead, which only the partner itself may
