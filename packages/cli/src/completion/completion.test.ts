@@ -22,7 +22,7 @@ describe('completion in bash', () => {
     [['log'], ['login', 'logout']],
     [
       ['audience', 'c'],
-      ['create', 'clear'],
+      ['create', 'clear', 'cancel'],
     ],
     [['audience', 'create', '--w'], ['--watch']],
     [['imports', '--limit', '5', '--j'], ['--json']],
