@@ -160,6 +160,22 @@ CREATE FUNCTION public.extend_console_session(bytea, idle_seconds double precisi
   WHERE token_hash = $1 AND now() < idle_expires_at
 $_$;
 
+CREATE FUNCTION public.find_console_session(bytea) RETURNS TABLE(id bigint, role text, name text, segment_id bigint, audience_id bigint, expires_at timestamp with time zone, idle_expires_at timestamp with time zone, partner_id bigint, partner_name text, partner_prefix text, customer_id bigint, customer_name text, key_scopes text[], window_id bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  SELECT s.id, s.role, s.name, s.segment_id, s.audience_id, s.expires_at, s.idle_expires_at,
+    p.id, p.name, p.prefix, c.id, c.name, k.scopes, -1 - (hashtextextended(s.subject, 0) & 4503599627370495)
+  FROM public.console_session s
+  LEFT JOIN public.partner p ON p.id = s.partner_id
+  LEFT JOIN public.customer c ON c.id = s.customer_id
+  LEFT JOIN public.api_key k ON k.id = s.api_key_id
+  LEFT JOIN public.user_token t ON t.id = s.user_token_id
+  WHERE s.token_hash = $1 AND now() < least(s.expires_at, s.idle_expires_at)
+    AND (s.api_key_id IS NULL OR (k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true)))
+    AND t.revoked_at IS NULL
+$_$;
+
 CREATE FUNCTION public.folds_of_all() RETURNS TABLE(partner_id bigint, fold_id bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -191,6 +207,26 @@ CREATE FUNCTION public.index_waits() RETURNS jsonb
   FROM public.index_change
 $$;
 
+CREATE FUNCTION public.keep_credential_ended() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  IF OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at THEN
+    RAISE EXCEPTION 'a revocation is permanent' USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  IF TG_TABLE_NAME = 'api_key' THEN
+    IF OLD.expires_at IS NOT NULL AND coalesce(NEW.expires_at > OLD.expires_at, true) THEN
+      RAISE EXCEPTION 'the expiry of a key can only move closer' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE FUNCTION public.key_of_session(session bigint) RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$SELECT api_key_id FROM public.console_session WHERE id = $1 AND partner_id = public.current_partner()$_$;
+
 CREATE TABLE public.api_key (
     id bigint NOT NULL,
     partner_id bigint NOT NULL,
@@ -200,7 +236,8 @@ CREATE TABLE public.api_key (
     name text DEFAULT ''::text NOT NULL,
     scopes text[],
     expires_at timestamp with time zone,
-    last_used_at timestamp with time zone
+    last_used_at timestamp with time zone,
+    created_by text
 );
 
 CREATE FUNCTION public.key_with_hash(bytea) RETURNS SETOF public.api_key
@@ -305,6 +342,21 @@ CREATE FUNCTION public.open_console_session(token bytea, role text, subject text
   RETURNING expires_at;
 $_$;
 
+CREATE FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, user_token bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) RETURNS timestamp with time zone
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  DELETE FROM public.console_session WHERE id IN (
+    SELECT s.id FROM public.console_session s WHERE s.subject = $3 AND s.partner_id IS NOT DISTINCT FROM $5
+    ORDER BY s.id DESC OFFSET greatest(0, $13 - 1));
+  INSERT INTO public.console_session (
+    token_hash, role, subject, name, partner_id, customer_id, api_key_id, user_token_id, segment_id, audience_id, expires_at,
+    idle_expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + make_interval(secs => $12),
+    now() + make_interval(secs => least($11, $12)))
+  RETURNING expires_at;
+$_$;
+
 CREATE TABLE public.partner (
     id bigint NOT NULL,
     name text NOT NULL,
@@ -327,6 +379,23 @@ CREATE FUNCTION public.recorded_shards() RETURNS TABLE(number integer, identity 
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$ SELECT s.number, s.identity, s.weight FROM public.shard s ORDER BY s.number $$;
 
+CREATE FUNCTION public.redeem_console_link(bytea) RETURNS TABLE(partner_id bigint, partner_name text, partner_prefix text, customer_id bigint, customer_name text, api_key_id bigint, user_token_id bigint, segment_id bigint, audience_id bigint)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  WITH used AS (
+    UPDATE public.console_link SET used_at = now()
+    WHERE token_hash = $1 AND used_at IS NULL AND now() < expires_at
+    RETURNING *)
+  SELECT p.id, p.name, p.prefix, c.id, c.name, k.id, used.user_token_id, used.segment_id, used.audience_id
+  FROM used
+  JOIN public.partner p ON p.id = used.partner_id
+  JOIN public.api_key k ON k.id = used.api_key_id AND k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true)
+  LEFT JOIN public.customer c ON c.id = used.customer_id
+  LEFT JOIN public.user_token t ON t.id = used.user_token_id
+  WHERE t.revoked_at IS NULL
+$_$;
+
 CREATE FUNCTION public.refuse_deleted_audience() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -337,6 +406,22 @@ BEGIN
   END IF;
   RETURN NEW;
 END $$;
+
+CREATE FUNCTION public.remove_customer(customer bigint) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+BEGIN
+  PERFORM FROM public.customer c WHERE c.id = $1 AND c.partner_id = public.current_partner() FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  IF EXISTS (SELECT FROM public.audience a WHERE a.customer_id = $1) THEN RETURN false; END IF;
+  DELETE FROM public.user_token t WHERE t.customer_id = $1;
+  UPDATE public.event e SET customer_id = NULL WHERE e.customer_id = $1;
+  DELETE FROM public.customer c WHERE c.id = $1;
+  RETURN true;
+EXCEPTION WHEN foreign_key_violation THEN
+  RETURN false;
+END $_$;
 
 CREATE FUNCTION public.remove_records_of_deleted(partner bigint, audience bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -370,6 +455,17 @@ BEGIN
   PERFORM pg_notify('inlet_records', NEW.partner_id::text);
   RETURN NULL;
 END $$;
+
+CREATE FUNCTION public.untie_foreign_keys(attribute bigint, keys text[]) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  WITH untied AS (
+    DELETE FROM public.attribute_foreign_key
+    WHERE partner_id = public.current_partner() AND attribute_id = $1 AND foreign_key = ANY ($2)
+    RETURNING 1)
+  SELECT count(*) FROM untied
+$_$;
 
 CREATE FUNCTION public.use_console_link(bytea) RETURNS TABLE(partner_id bigint, partner_name text, partner_prefix text, customer_id bigint, customer_name text, api_key_id bigint, segment_id bigint, audience_id bigint)
     LANGUAGE sql SECURITY DEFINER
@@ -584,7 +680,8 @@ CREATE TABLE public.console_link (
     audience_id bigint NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    used_at timestamp with time zone
+    used_at timestamp with time zone,
+    user_token_id bigint
 );
 
 ALTER TABLE public.console_link ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -610,6 +707,7 @@ CREATE TABLE public.console_session (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     idle_expires_at timestamp with time zone NOT NULL,
+    user_token_id bigint,
     CONSTRAINT console_session_check CHECK (((role = 'operator'::text) = (partner_id IS NULL))),
     CONSTRAINT console_session_check1 CHECK (((role <> 'customer'::text) OR (customer_id IS NOT NULL))),
     CONSTRAINT console_session_check2 CHECK (((role = 'link'::text) = ((segment_id IS NOT NULL) AND (audience_id IS NOT NULL)))),
@@ -936,10 +1034,46 @@ CREATE TABLE public.source_bucket (
     recorded_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.storage_key (
+    id bigint NOT NULL,
+    partner_id bigint NOT NULL,
+    access_key_id text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_by text,
+    expires_at timestamp with time zone
+);
+
+ALTER TABLE public.storage_key ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.storage_key_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.sweep (
     name text NOT NULL,
     ran_at timestamp with time zone NOT NULL,
     next_at timestamp with time zone
+);
+
+CREATE TABLE public.upload (
+    id bigint NOT NULL,
+    partner_id bigint NOT NULL,
+    object_key text NOT NULL,
+    storage_id text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone
+);
+
+ALTER TABLE public.upload ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.upload_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE public.user_token (
@@ -948,7 +1082,8 @@ CREATE TABLE public.user_token (
     customer_id bigint NOT NULL,
     token_hash bytea NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    revoked_at timestamp with time zone
+    revoked_at timestamp with time zone,
+    created_by text
 );
 
 ALTER TABLE public.user_token ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
@@ -1101,8 +1236,20 @@ ALTER TABLE ONLY public.shard
 ALTER TABLE ONLY public.source_bucket
     ADD CONSTRAINT source_bucket_pkey PRIMARY KEY (identity);
 
+ALTER TABLE ONLY public.storage_key
+    ADD CONSTRAINT storage_key_partner_id_access_key_id_key UNIQUE (partner_id, access_key_id);
+
+ALTER TABLE ONLY public.storage_key
+    ADD CONSTRAINT storage_key_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.sweep
     ADD CONSTRAINT sweep_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.upload
+    ADD CONSTRAINT upload_partner_id_storage_id_key UNIQUE (partner_id, storage_id);
+
+ALTER TABLE ONLY public.upload
+    ADD CONSTRAINT upload_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.user_token
     ADD CONSTRAINT user_token_pkey PRIMARY KEY (id);
@@ -1122,15 +1269,21 @@ CREATE INDEX audience_load_of ON public.audience_load USING btree (audience_id, 
 
 CREATE INDEX audience_newest ON public.audience USING btree (partner_id, customer_id, id DESC);
 
+CREATE INDEX audience_of_customer ON public.audience USING btree (customer_id) WHERE (customer_id IS NOT NULL);
+
 CREATE INDEX audience_of_partner ON public.audience USING btree (partner_id, id DESC) WHERE (deleted_at IS NULL);
 
 CREATE INDEX audit_log_of ON public.audit_log USING btree (partner_id, id DESC);
 
 CREATE INDEX console_link_expired ON public.console_link USING btree (expires_at);
 
+CREATE INDEX console_link_of_customer ON public.console_link USING btree (customer_id) WHERE (customer_id IS NOT NULL);
+
 CREATE INDEX console_link_partner ON public.console_link USING btree (partner_id, expires_at);
 
 CREATE INDEX console_session_idle ON public.console_session USING btree (idle_expires_at);
+
+CREATE INDEX console_session_of_customer ON public.console_session USING btree (customer_id) WHERE (customer_id IS NOT NULL);
 
 CREATE INDEX console_session_subject ON public.console_session USING btree (subject, id);
 
@@ -1139,6 +1292,8 @@ CREATE INDEX dead_generation_due ON public.dead_generation USING btree (check_at
 CREATE INDEX dead_generation_purged ON public.dead_generation USING btree (purged_at) WHERE (purged_at IS NOT NULL);
 
 CREATE INDEX event_created ON public.event USING btree (created_at);
+
+CREATE INDEX event_of_customer ON public.event USING btree (customer_id) WHERE (customer_id IS NOT NULL);
 
 CREATE INDEX import_log_newest ON public.import_log USING btree (partner_id, job_id DESC);
 
@@ -1182,7 +1337,15 @@ CREATE INDEX report_draw_partner ON public.report_draw USING btree (partner_id, 
 
 CREATE INDEX report_request_partner ON public.report_request USING btree (partner_id, requested_at);
 
+CREATE INDEX storage_key_expiring ON public.storage_key USING btree (expires_at);
+
+CREATE INDEX upload_expired ON public.upload USING btree (expires_at);
+
+CREATE INDEX upload_open ON public.upload USING btree (partner_id, expires_at) WHERE (ended_at IS NULL);
+
 CREATE INDEX user_token_of ON public.user_token USING btree (partner_id, id);
+
+CREATE INDEX user_token_of_customer ON public.user_token USING btree (customer_id, id);
 
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.api_key FOR EACH ROW WHEN (((to_jsonb(old.*) - '{next_seq,purge_after,last_used_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{next_seq,purge_after,last_used_at}'::text[]))) EXECUTE FUNCTION public.audit_change();
 
@@ -1191,6 +1354,8 @@ CREATE TRIGGER audit_changed AFTER UPDATE ON public.attribute FOR EACH ROW WHEN 
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.customer FOR EACH ROW WHEN (((to_jsonb(old.*) - '{next_seq,purge_after,last_used_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{next_seq,purge_after,last_used_at}'::text[]))) EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.partner FOR EACH ROW WHEN (((to_jsonb(old.*) - '{next_seq,purge_after,last_used_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{next_seq,purge_after,last_used_at}'::text[]))) EXECUTE FUNCTION public.audit_change();
+
+CREATE TRIGGER audit_changed AFTER UPDATE ON public.storage_key FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.user_token FOR EACH ROW WHEN (((to_jsonb(old.*) - '{next_seq,purge_after,last_used_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{next_seq,purge_after,last_used_at}'::text[]))) EXECUTE FUNCTION public.audit_change();
 
@@ -1205,6 +1370,8 @@ CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.console_session FOR EACH S
 CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.customer FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.partner FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
+
+CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.storage_key FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.user_token FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
 
@@ -1222,6 +1389,8 @@ CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.customer FOR EACH ROW
 
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.partner FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
+CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.storage_key FOR EACH ROW EXECUTE FUNCTION public.audit_change();
+
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.user_token FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_moved AFTER UPDATE ON public.attribute_foreign_key REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.audit_foreign_keys();
@@ -1229,6 +1398,10 @@ CREATE TRIGGER audit_moved AFTER UPDATE ON public.attribute_foreign_key REFERENC
 CREATE TRIGGER audit_tied AFTER INSERT ON public.attribute_foreign_key REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.audit_foreign_keys();
 
 CREATE TRIGGER audit_untied AFTER DELETE ON public.attribute_foreign_key REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.audit_foreign_keys();
+
+CREATE TRIGGER credential_stays_ended BEFORE UPDATE OF revoked_at, expires_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION public.keep_credential_ended();
+
+CREATE TRIGGER credential_stays_ended BEFORE UPDATE OF revoked_at ON public.user_token FOR EACH ROW EXECUTE FUNCTION public.keep_credential_ended();
 
 CREATE TRIGGER note_index_change AFTER INSERT OR UPDATE OF generation, last_load_id ON public.audience FOR EACH ROW WHEN ((new.last_load_id IS NOT NULL)) EXECUTE FUNCTION public.note_audience_change();
 
@@ -1292,6 +1465,9 @@ ALTER TABLE ONLY public.console_link
 ALTER TABLE ONLY public.console_link
     ADD CONSTRAINT console_link_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.console_link
+    ADD CONSTRAINT console_link_user_token_id_fkey FOREIGN KEY (user_token_id) REFERENCES public.user_token(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.console_session
     ADD CONSTRAINT console_session_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES public.api_key(id) ON DELETE CASCADE;
 
@@ -1300,6 +1476,9 @@ ALTER TABLE ONLY public.console_session
 
 ALTER TABLE ONLY public.console_session
     ADD CONSTRAINT console_session_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.console_session
+    ADD CONSTRAINT console_session_user_token_id_fkey FOREIGN KEY (user_token_id) REFERENCES public.user_token(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.customer
     ADD CONSTRAINT customer_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
@@ -1378,6 +1557,12 @@ ALTER TABLE ONLY public.report_request
 
 ALTER TABLE ONLY public.report_request
     ADD CONSTRAINT report_request_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
+ALTER TABLE ONLY public.storage_key
+    ADD CONSTRAINT storage_key_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
+ALTER TABLE ONLY public.upload
+    ADD CONSTRAINT upload_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.user_token
     ADD CONSTRAINT user_token_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES public.customer(id);
@@ -1505,6 +1690,10 @@ CREATE POLICY of_partner ON public.report_request USING (((partner_id = public.c
 
 CREATE POLICY of_partner ON public.request_window USING ((partner_id = public.current_partner()));
 
+CREATE POLICY of_partner ON public.storage_key USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.upload USING ((partner_id = public.current_partner()));
+
 CREATE POLICY of_partner ON public.user_token USING ((partner_id = public.current_partner()));
 
 ALTER TABLE public.overlap ENABLE ROW LEVEL SECURITY;
@@ -1522,6 +1711,10 @@ ALTER TABLE public.report_draw ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.report_request ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.request_window ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.storage_key ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.upload ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.user_token ENABLE ROW LEVEL SECURITY;
 
@@ -1549,6 +1742,9 @@ GRANT ALL ON FUNCTION public.end_console_session(bytea) TO inlet_api;
 REVOKE ALL ON FUNCTION public.extend_console_session(bytea, idle_seconds double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.extend_console_session(bytea, idle_seconds double precision) TO inlet_api;
 
+REVOKE ALL ON FUNCTION public.find_console_session(bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.find_console_session(bytea) TO inlet_api;
+
 REVOKE ALL ON FUNCTION public.folds_of_all() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.folds_of_all() TO inlet_api;
 
@@ -1557,6 +1753,29 @@ GRANT ALL ON FUNCTION public.import_log_marks(bigint[]) TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.index_waits() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.index_waits() TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.key_of_session(session bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.key_of_session(session bigint) TO inlet_api;
+
+GRANT SELECT(id) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(partner_id),INSERT(partner_id) ON TABLE public.api_key TO inlet_api;
+
+GRANT INSERT(key_hash) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(created_at) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(revoked_at),UPDATE(revoked_at) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(name),INSERT(name) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(scopes),INSERT(scopes) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(expires_at),INSERT(expires_at),UPDATE(expires_at) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(last_used_at) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(created_by),INSERT(created_by) ON TABLE public.api_key TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.key_with_hash(bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.key_with_hash(bytea) TO inlet_api;
@@ -1573,6 +1792,9 @@ GRANT ALL ON FUNCTION public.note_key_uses(bigint[]) TO inlet_api;
 REVOKE ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) TO inlet_api;
 
+REVOKE ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, user_token bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, user_token bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) TO inlet_api;
+
 GRANT SELECT ON TABLE public.partner TO inlet_api;
 
 GRANT UPDATE(next_seq) ON TABLE public.partner TO inlet_api;
@@ -1583,11 +1805,20 @@ GRANT ALL ON FUNCTION public.partner_with_key(bytea) TO inlet_api;
 REVOKE ALL ON FUNCTION public.recorded_shards() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.recorded_shards() TO inlet_api;
 
+REVOKE ALL ON FUNCTION public.redeem_console_link(bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.redeem_console_link(bytea) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.remove_customer(customer bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.remove_customer(customer bigint) TO inlet_api;
+
 REVOKE ALL ON FUNCTION public.remove_records_of_deleted(partner bigint, audience bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.remove_records_of_deleted(partner bigint, audience bigint) TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.report_waits() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.report_waits() TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.untie_foreign_keys(attribute bigint, keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.untie_foreign_keys(attribute bigint, keys text[]) TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.use_console_link(bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.use_console_link(bytea) TO inlet_api;
@@ -1605,7 +1836,15 @@ GRANT UPDATE(accepted_at) ON TABLE public.accepted_request TO inlet_api;
 
 GRANT SELECT ON TABLE public.attribute TO inlet_api;
 
-GRANT SELECT ON TABLE public.attribute_foreign_key TO inlet_api;
+GRANT INSERT(partner_id) ON TABLE public.attribute TO inlet_api;
+
+GRANT INSERT(name),UPDATE(name) ON TABLE public.attribute TO inlet_api;
+
+GRANT UPDATE(retired_at) ON TABLE public.attribute TO inlet_api;
+
+GRANT SELECT,INSERT ON TABLE public.attribute_foreign_key TO inlet_api;
+
+GRANT UPDATE(attribute_id) ON TABLE public.attribute_foreign_key TO inlet_api;
 
 GRANT USAGE ON SEQUENCE public.warehouse_segment_id TO inlet_api;
 
@@ -1642,6 +1881,10 @@ GRANT SELECT ON TABLE public.composition TO inlet_api;
 GRANT SELECT,INSERT ON TABLE public.console_link TO inlet_api;
 
 GRANT SELECT ON TABLE public.customer TO inlet_api;
+
+GRANT INSERT(partner_id) ON TABLE public.customer TO inlet_api;
+
+GRANT INSERT(name),UPDATE(name) ON TABLE public.customer TO inlet_api;
 
 GRANT SELECT,INSERT ON TABLE public.dead_generation TO inlet_api;
 
@@ -1703,4 +1946,28 @@ GRANT UPDATE(number) ON TABLE public.request_window TO inlet_api;
 
 GRANT UPDATE(taken) ON TABLE public.request_window TO inlet_api;
 
+GRANT SELECT ON TABLE public.storage_key TO inlet_api;
+
+GRANT INSERT(partner_id) ON TABLE public.storage_key TO inlet_api;
+
+GRANT INSERT(access_key_id) ON TABLE public.storage_key TO inlet_api;
+
+GRANT INSERT(created_by) ON TABLE public.storage_key TO inlet_api;
+
+GRANT INSERT(expires_at),UPDATE(expires_at) ON TABLE public.storage_key TO inlet_api;
+
+GRANT SELECT,INSERT ON TABLE public.upload TO inlet_api;
+
+GRANT UPDATE(ended_at) ON TABLE public.upload TO inlet_api;
+
 GRANT SELECT ON TABLE public.user_token TO inlet_api;
+
+GRANT INSERT(partner_id) ON TABLE public.user_token TO inlet_api;
+
+GRANT INSERT(customer_id) ON TABLE public.user_token TO inlet_api;
+
+GRANT INSERT(token_hash) ON TABLE public.user_token TO inlet_api;
+
+GRANT UPDATE(revoked_at) ON TABLE public.user_token TO inlet_api;
+
+GRANT INSERT(created_by) ON TABLE public.user_token TO inlet_api;

@@ -156,4 +156,42 @@ describe('inlet jobs cancel during a load', () => {
     await waitUntil('the appended file is loaded', async () => (await audiences.get(audienceId)).unique_devices === 3);
     expect(await leftovers(deps, stores)).toEqual([]);
   });
+
+  it('stops an append that the partner cancels, and loads its remaining files in a retry', async () => {
+    const { audienceId } = await audiences.create('Both', 'members/');
+    await waitUntilLoading();
+    const [{ append } = { append: null }] = await audiences.history(audienceId);
+    const appendId = append?.append_id ?? 0;
+    expect(await audiences.cancel(audienceId, appendId)).toBe(true);
+    await waitUntilStopped();
+    const canceled = await audiences.settled(audienceId, 10);
+    expect(canceled).toMatchObject({ status: 3 });
+    const isLoaded = canceled.file.some(({ s3_path, status }) => s3_path.endsWith('quick.csv') && status === 2);
+    expect(canceled.unique_devices).toBe(isLoaded ? 3 : 0);
+    expect(await audiences.history(audienceId)).toMatchObject([
+      { append: { status: 3, cancel_requested_by: 'partner', error: { code: 'job_cancelled' } } },
+    ]);
+    expect(await leftovers(deps, stores)).toEqual([]);
+    storage.make({ is: 'none' });
+    await audiences.retry(audienceId, appendId, 'failed');
+    expect(await audiences.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 60_000 });
+    const [newest] = await audiences.history(audienceId);
+    expect(newest?.append).toMatchObject({ retry_of: appendId, files: { failed: 0, all: isLoaded ? 1 : 2 } });
+  });
+
+  it('stops the loads of an audience that is deleted', async () => {
+    const { audienceId } = await audiences.create('Doomed', 'members/slow.csv');
+    await waitUntilLoading();
+    await audiences.remove(audienceId);
+    await waitUntilStopped();
+    expect(await audiences.expectProblem('GET', `/v2/firstparty/audience/${audienceId}`)).toMatchObject({
+      status: 404,
+    });
+    expect(await leftovers(deps, stores)).toEqual([]);
+    expect(
+      await selectOnShards(stores, `SELECT device FROM audience_devices_local WHERE audience_id = ${audienceId}`),
+    ).toEqual([]);
+    storage.make({ is: 'none' });
+    await api.waitForEnd(await api.queue({ file_path: 'quick.csv', key_type: 0 }));
+  });
 });

@@ -102,9 +102,9 @@ describe('a statement of one partner, replayed for another', () => {
       }
     });
     watch.stop();
-    // Restores cleared audiences, the revoked key, and the removed customer, so that statements can find their rows.
+    // Restores cleared and deleted audiences, the revoked key, and the removed customer, so that statements can find their rows.
     await withDatabase(stores, async (client) => {
-      await client.query('UPDATE audience SET generation = 0, last_load_id = 1');
+      await client.query('UPDATE audience SET generation = 0, last_load_id = 1, deleted_at = NULL');
       await insertSpare(client, owner);
     });
     const byText = new Map(sent.map((one) => [one.text, one]));

@@ -79,7 +79,8 @@ describe("the API's database role", () => {
     await as(tenants.owner.id, async (client) => {
       const ids = async (): Promise<number[]> =>
         (await client.query<{ id: string }>('SELECT id FROM audience ORDER BY id')).rows.map(({ id }) => Number(id));
-      expect(await ids()).toEqual([tenants.owner.audienceId, tenants.owner.otherAudienceId]);
+      const { audienceId, otherAudienceId, doomedAudienceId } = tenants.owner;
+      expect(await ids()).toEqual([audienceId, otherAudienceId, doomedAudienceId]);
       const { rows } = await withDatabase(stores, (owner) =>
         owner.query<{ ids: string[]; customer_id: string }>(
           'SELECT array_agg(id ORDER BY id) AS ids, customer_id FROM audience WHERE customer_id IS NOT NULL GROUP BY customer_id',
@@ -91,18 +92,20 @@ describe("the API's database role", () => {
         expect(await ids()).toEqual(ofCustomer.map(Number));
         expect(await count(client, 'composition')).toBe(1);
       }
+      // A list of all customers' audiences.
+      await client.query(`SELECT set_config('inlet.customer', '*', false)`);
+      const ofAll = [audienceId, otherAudienceId, doomedAudienceId, ...rows.flatMap((row) => row.ids.map(Number))];
+      expect(await ids()).toEqual(ofAll.toSorted((one, other) => one - other));
+    });
+    await as(tenants.intruder.id, async (client) => {
+      await client.query(`SELECT set_config('inlet.customer', '*', false)`);
+      expect(await count(client, 'audience')).toBe(0);
     });
   });
 
   it("the API's database role cannot read tables that it does not need", async () => {
     await as(tenants.owner.id, async (client) => {
-      for (const table of [
-        ...Object.keys(closedToApi),
-        'job_credential',
-        'dead_generation',
-        'pgboss.job',
-        'pgboss.job_common',
-      ]) {
+      for (const table of [...Object.keys(closedToApi), 'job_credential', 'pgboss.job', 'pgboss.job_common']) {
         expect(await codeOf(client, `SELECT * FROM ${table} LIMIT 1`), table).toBe(denied);
       }
       for (const table of Object.keys(apiTables))
