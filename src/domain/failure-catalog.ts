@@ -112,6 +112,14 @@ export const failureCatalog = {
     isRetryable: false,
     status: 422,
   },
+  rejects_not_available: {
+    title: 'Rejected rows are not available',
+    cause: 'The import or the file of the audience has not finished, or it is a delete, which reads no files.',
+    remedy: 'Wait until the import or the file has finished, then request its rejected rows again.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 422,
+  },
   idempotency_key_in_use: {
     title: 'A request with this Idempotency-Key is in progress',
     cause: 'Another request with the same `Idempotency-Key` has not finished. This request changed nothing.',

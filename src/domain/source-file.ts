@@ -51,7 +51,7 @@ export function isCertainlyPrefix(filePath: string): boolean {
   return filePath.endsWith('/');
 }
 
-function isKeyTooLong(key: string): boolean {
+export function isKeyTooLong(key: string): boolean {
   return utf8.encode(key).length > maxKeyBytes;
 }
 

@@ -5,7 +5,7 @@ import type { Database } from '../adapters/postgres/db/tables.ts';
 import { readBucketIdentity, writeBucketIdentity } from '../adapters/s3/bucket-identity.ts';
 import { ensureUploadRules } from '../adapters/s3/bucket-settings.ts';
 import { connectS3 } from '../adapters/s3/connect.ts';
-import type { PublicBucket } from '../adapters/s3/upload-storage.ts';
+import type { PublicBucket } from '../adapters/s3/public-bucket.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Log } from '../ports/observability.ts';
 import type { Config } from './config.ts';

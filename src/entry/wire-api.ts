@@ -16,7 +16,9 @@ import { postgresOwnKeys } from '../adapters/postgres/own-access/own-keys.ts';
 import { asCaller } from '../adapters/postgres/db/row-security.ts';
 import { postgresOverlapStore } from '../adapters/postgres/overlap-store.ts';
 import { postgresBudgetStore } from '../adapters/postgres/report-budget.ts';
+import { postgresRejectExports } from '../adapters/postgres/reject-exports.ts';
 import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
+import { s3RejectStorage } from '../adapters/s3/reject-storage.ts';
 import { postgresUploadLog } from '../adapters/postgres/upload-log.ts';
 import { s3UploadStorage } from '../adapters/s3/upload-storage.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
@@ -116,6 +118,8 @@ export function apiDeps(connections: Connections, connected: ConnectedEngine) {
     streamSeconds: config.INLET_STREAM_SECONDS,
     uploads: instrumentPort('storage', 'uploads', s3UploadStorage(s3, publicBucketOf(config))),
     uploadLog: instrumentPort('postgres', 'uploadLog', postgresUploadLog(db)),
+    rejects: instrumentPort('postgres', 'rejects', postgresRejectExports(db, aesGcmSealer(config.INLET_SEALING_KEYS))),
+    rejectStorage: instrumentPort('storage', 'rejectStorage', s3RejectStorage(s3, publicBucketOf(config))),
     uploadTickets: sealedUploadTickets(aesGcmSealer(config.INLET_SEALING_KEYS)),
     ...reports,
     budget: reports.composition.budget,

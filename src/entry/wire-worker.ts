@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { clickhouseAudienceWarehouse } from '../adapters/clickhouse/audience-warehouse.ts';
 import { clickhouseAudienceProfiler } from '../adapters/clickhouse/index/audience-profiler.ts';
 import { clickhouseDeviceIndex } from '../adapters/clickhouse/index/device-index.ts';
+import { clickhouseRejectReader } from '../adapters/clickhouse/reject-reader.ts';
 import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
 import { postgresChangeFeeds } from '../adapters/postgres/change-feed.ts';
 import { postgresEventLog } from '../adapters/postgres/event-log.ts';
@@ -10,10 +11,12 @@ import { postgresFileStore } from '../adapters/postgres/file-store.ts';
 import { postgresLaneStore } from '../adapters/postgres/lane/lane-store.ts';
 import { postgresBudgetStore } from '../adapters/postgres/report-budget.ts';
 import { postgresReportQueue } from '../adapters/postgres/report-queue.ts';
+import { postgresRejectQueue } from '../adapters/postgres/reject-queue.ts';
 import { postgresRetentionStore } from '../adapters/postgres/retention-store.ts';
 import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
 import { postgresUploadSweep } from '../adapters/postgres/upload-log.ts';
 import { s3ObjectStore } from '../adapters/s3/object-store.ts';
+import { s3RejectStorage } from '../adapters/s3/reject-storage.ts';
 import { s3UploadStorage } from '../adapters/s3/upload-storage.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import { type Config, limitsOf, partnerNetworksOf, retentionOf } from './config.ts';
@@ -80,6 +83,9 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
       keysOfRole: partnerRoleKeys(config, stores.partners),
       instrument: (name, objects) => instrumentPort('storage', name, objects),
     }),
+    rejectQueue: instrumentPort('postgres', 'rejectQueue', wrapPort('rejectQueue', postgresRejectQueue(db))),
+    rejectReader: instrumentPort('clickhouse', 'rejectReader', clickhouseRejectReader(engine)),
+    rejectStorage: instrumentPort('storage', 'rejectStorage', s3RejectStorage(s3, publicBucketOf(config))),
     warehouse: instrumentPort('clickhouse', 'warehouse', wrapPort('warehouse', clickhouseWarehouse(engine))),
     index: instrumentPort('clickhouse', 'index', wrapPort('index', clickhouseDeviceIndex(engine))),
     ...publishingOf(config),

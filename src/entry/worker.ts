@@ -21,6 +21,7 @@ import { refreshMatched, refreshMatchedEverySeconds } from '../usecases/index/re
 import { matchesTopology } from '../usecases/admin/topology.ts';
 import { runLane } from '../usecases/lane/run-lane.ts';
 import { abandonBatch, loadBatch } from '../usecases/load/load-batch.ts';
+import { exportRejects, exportRejectsEveryMs } from '../usecases/rejects/export-rejects.ts';
 import {
   computeReports,
   computeReportsEveryMs,
@@ -64,6 +65,7 @@ const sweepers = [
     log,
     deps.requestedReports,
   ),
+  repeat(exportRejectsEveryMs, (signal) => whileTopologyMatches(() => exportRejects(deps, signal)), log),
   repeat(removeExpiredReportsEverySeconds * 1000, () => deps.reports.removeExpired(), log),
   repeat(removeExpiredReportsEverySeconds * 1000, () => deps.events.removeExpired(), log),
   repeat(removeStorageKeysEverySeconds * 1000, () => removeExpiredStorageKeys(deps), log),

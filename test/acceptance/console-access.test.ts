@@ -48,6 +48,9 @@ const rows: Readonly<Record<string, Readonly<Record<Role, Access>>>> = {
   retryImport: ofPartner,
   listImportErrors: ofPartner,
   listImportFiles: ofPartner,
+  requestImportRejects: ofPartner,
+  getImportRejects: ofPartner,
+  listImportRejects: ofPartner,
   listAttributes: ofPartner,
   createAttribute: ofPartner,
   renameAttribute: ofPartner,
@@ -78,6 +81,8 @@ const rows: Readonly<Record<string, Readonly<Record<Role, Access>>>> = {
   deleteAudience: ofAudiences,
   clearAudience: ofAudiences,
   listAudienceErrors: ofAudiences,
+  requestAudienceRejects: ofAudiences,
+  getAudienceRejects: ofAudiences,
   getComposition: ofLink,
   // Only an API key can create links.
   createConsoleLink: access('denied', 'denied', 'denied'),
@@ -250,7 +255,8 @@ describe('the access of a session', () => {
         isListed || isOwn || isOfPartner || call.operation === 'listEvents' || call.operation === 'listImportLogs';
       if (!mayKnow && text.includes(marker)) wrong.push(`reveals ${problem}`);
       // A problem in the same operation on own data shows that the call itself is valid.
-      const readsId = call.method === 'GET' && /\/\d+/.test(call.path);
+      // The audiences have no files.
+      const readsId = call.method === 'GET' && /\/\d+/.test(call.path) && call.operation !== 'getAudienceRejects';
       if (readsId && !expectsDenial && !isOfPartner && (status === 404) === isOwn) wrong.push(problem);
     }
     expect(wrong).toEqual([]);

@@ -101,7 +101,7 @@ describe('OpenAPI examples', () => {
     const examples = exampleRequests(operation);
     expect(examples.length).toBeGreaterThan(0);
     if (operation.method === 'DELETE' && operation.path.includes('/audience/')) await restoreAudience(service);
-    if (operation.operationId.startsWith('dismissFile')) await makeFailedFile(service);
+    if (/^(?:dismissFile|requestAudienceRejects)/.test(operation.operationId)) await makeFailedFile(service);
     if (operation.operationId.startsWith('cancelAppend')) await makeAppend(service, 0);
     if (operation.operationId.startsWith('retryAppend')) await makeAppend(service, 3);
     if (operation.operationId === 'cancelImport') await reopenImport(service);

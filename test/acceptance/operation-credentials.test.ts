@@ -55,6 +55,9 @@ const rows: Readonly<Record<string, Row>> = {
   retryImport: row('marketplace:write', 'not_found', 'own'),
   listImportErrors: row('marketplace:read', 'not_found', 'own'),
   listImportFiles: row('marketplace:read', 'not_found', 'own'),
+  requestImportRejects: row('marketplace:write', 'not_found', 'own'),
+  getImportRejects: row('marketplace:read', 'not_found', 'own'),
+  listImportRejects: row('marketplace:read', 'not_found', 'own'),
   listAttributes: row('marketplace:read', 'empty', 'own'),
   followImportLog: row('marketplace:read', 'not_found', 'own'),
   createAttribute: row('attributes:write', 'own', 'own'),
@@ -89,6 +92,8 @@ const rows: Readonly<Record<string, Row>> = {
   listAudienceHistory: row('audience:read', 'not_found', 'not_found'),
   deleteAudience: row('audience:write', 'not_found', 'not_found'),
   listAudienceErrors: row('audience:read', 'not_found', 'not_found'),
+  requestAudienceRejects: row('audience:write', 'not_found', 'not_found'),
+  getAudienceRejects: row('audience:read', 'not_found', 'not_found'),
   getComposition: row('audience:read', 'not_found', 'not_found'),
   createConsoleLink: row('audience:read', 'not_found', 'not_found'),
   getOverlap: row('audience:read', 'not_found', 'not_found'),
@@ -303,7 +308,7 @@ describe('insufficient credentials', () => {
 
   /** Returns the IDs in the path. Some operations need a resource in another state. */
   async function targetOf({ operationId }: DescribedOperation, ids: Ids): Promise<Ids> {
-    if (operationId === 'retryImport') return { ...ids, import_log_id: ids.failed_import_log_id };
+    if (/^retryImport$|Rejects$/.test(operationId)) return { ...ids, import_log_id: ids.failed_import_log_id };
     if (operationId.startsWith('deleteAudience')) return { ...ids, audience_id: ids.doomed_audience_id };
     if (operationId === 'revokeKey') return { ...ids, key_id: ids.revoked_key_id };
     if (operationId === 'removeCustomer' && ids !== unknownIds)

@@ -45,6 +45,7 @@ function bodiesOf({ attributeId, audienceId, otherAudienceId }: Target): Readonl
     ],
     cancelImport: [{}],
     retryImport: [{ files: 'failed' }, {}],
+    requestImportRejects: [{}],
     createAudience: [{ name: 'any', file_path: 'any.csv' }],
     appendFiles: [{ file_path: 'any.csv' }, { name: 'any' }],
     retryAppend: [{ files: 'failed' }, {}],
@@ -71,8 +72,13 @@ const queriesOf: Readonly<Record<string, readonly string[]>> = { listAudiences: 
  * nothing about them is stored in PostgreSQL, and storage keys, which test/acceptance/storage-keys.test.ts covers.
  */
 export function callsAt(target: Target): Call[] {
+  // These operations accept only an import that has ended.
+  const ofFailedImport = { import_log_id: target.failedImportLogId };
   const ofOperation: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-    retryImport: { import_log_id: target.failedImportLogId },
+    retryImport: ofFailedImport,
+    requestImportRejects: ofFailedImport,
+    getImportRejects: ofFailedImport,
+    listImportRejects: ofFailedImport,
     retryAppend: { append_id: target.failedAppendId },
     deleteAudience: { audience_id: target.doomedAudienceId },
   };

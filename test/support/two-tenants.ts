@@ -130,6 +130,20 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       );
       return id;
     };
+    /** An export that failed, so that requesting it again restarts it. */
+    const rejects = async (jobId: number, fileId: number, isOfFile: boolean): Promise<void> => {
+      const id = await idOf(
+        `INSERT INTO reject_export (partner_id, job_id, job_file_id, folder, status, expires_at, failure_detail)
+         VALUES ($1, $2, $3, 'secret', 3, now() + interval '1 day', 'secret') RETURNING id`,
+        partner.id,
+        jobId,
+        isOfFile ? fileId : null,
+      );
+      await client.query(
+        `INSERT INTO reject_file (export_id, job_file_id, partner_id, object_key) VALUES ($1, $2, $3, 'secret')`,
+        [id, fileId, partner.id],
+      );
+    };
     const audience = async (customerId: number | null) => {
       const { rows } = await client.query<{ id: string; warehouse_segment_id: string }>(
         `INSERT INTO audience (partner_id, customer_id, name, last_load_id) VALUES ($1, $2, 'secret-audience', 1)
@@ -147,6 +161,7 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
         );
         appends.set(status, jobId);
         if (status === 2) fileId = await file(jobId, audienceId);
+        if (status === 2 && customerId !== null) await rejects(jobId, fileId, true);
       }
       await client.query(
         `INSERT INTO dead_generation (audience_id, generation, partner_id, requested_by) VALUES ($1, -1, $2, 'secret')`,
@@ -216,6 +231,7 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
     const importLogId = await importJob(1);
     await file(importLogId, null);
     const failedImportLogId = await importJob(3);
+    await rejects(failedImportLogId, await file(failedImportLogId, null), false);
     // The partner and its two customers each have an open append.
     for (let open = 4; open < openJobsOfOwner; open += 1) await importJob(0);
     const customers: Customer[] = [];

@@ -13,6 +13,7 @@ import { addKeysCommand, addStorageCommand } from './commands/keys.ts';
 import { addLimitsCommand } from './commands/limits.ts';
 import { addLoginCommand } from './commands/login.ts';
 import { addLogoutCommand, addProfilesCommand } from './commands/profiles.ts';
+import { addRejectsCommand } from './commands/rejects.ts';
 import { addTopics } from './commands/topics.ts';
 import { addUploadCommand } from './commands/upload.ts';
 import { report } from './failures/report.ts';
@@ -46,6 +47,7 @@ export function createProgram(addMore?: (program: Command) => void): Command {
   addImportsCommand(program);
   addChangeImportCommands(program);
   addErrorsCommand(program);
+  addRejectsCommand(program);
   addAudienceCommand(program);
   addEventsCommand(program);
   addAttributesCommand(program);

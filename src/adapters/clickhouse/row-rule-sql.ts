@@ -4,7 +4,9 @@ import {
   type RejectReason,
   type RowLayout,
   advertisingIdPattern,
+  columnOfReason,
   hashedIdPattern,
+  isRejectReason,
   keySeparator,
   operation,
   quotedFieldPatterns,
@@ -27,6 +29,12 @@ function rowStatusOf(reason: RejectReason): number {
 export function reasonSql(rowStatus: string): string {
   const names = ['', ...reasons].map((name) => `'${name}'`);
   return `[${names.join(', ')}][${rowStatus} + 1]`;
+}
+
+/** SQL that maps a row status to the column of its reject reason. The column is empty if the whole line is wrong. */
+export function rejectColumnSql(rowStatus: string): string {
+  const names = ['', ...reasons.map((name) => (isRejectReason(name) && columnOfReason(name)) || '')];
+  return `[${names.map((name) => `'${name}'`).join(', ')}][${rowStatus} + 1]`;
 }
 
 /** Marks that a server has all keys of a job. No line contains this key, because it is a line break. */
@@ -60,6 +68,34 @@ SELECT ${stagingTable === null ? shared.values : own.values}
 FROM (${rowStatusSteps(layout, maxLineBytes).reduce(addColumns, lines)})
 WHERE ${isDataRowSql}
 FORMAT ${arrivals[arrival].format}`;
+}
+
+/** Returns the INSERT statement that reads one file and keeps only its rejected rows. */
+export function rejectsSql(
+  kind: LoadTarget['kind'],
+  layout: RowLayout,
+  maxLineBytes: number,
+  tables: { readonly rows: string; readonly keys: string },
+): string {
+  const { columns: keyColumns } = destinations[kind].keys;
+  const columns = ['file_id', 'header_row', 'row', `${rawSql(maxLineBytes)} AS raw`, ...keyColumns];
+  const keys = keyColumns.length === 0 ? '' : keysSql(tables.keys);
+  const lines = `${keys}SELECT ${columns.join(', ')} FROM (${arrivals.lines.lines})`;
+  return `INSERT INTO ${tables.rows} (file_id, row, row_status, line)
+SELECT file_id, row, row_status, ${rejectedLine}
+FROM (${rowStatusSteps(layout, maxLineBytes).reduce(addColumns, lines)})
+WHERE ${isDataRowSql} AND row_status != 0
+FORMAT ${arrivals.lines.format}`;
+}
+
+/** The keys of a job as constant arrays. Throws if the table lacks keys. */
+function keysSql(rows: string): string {
+  return `WITH (
+        SELECT (groupArray(key), groupArray(meaning)) FROM (
+          SELECT key, min(attribute_id) AS meaning FROM ${rows} GROUP BY key
+        )
+        HAVING throwIf(countIf(key = '\\n') = 0, '${keysMissing}') = 0
+      ) AS job_keys `;
 }
 
 /** Named expressions that are computed from the columns of the previous step. */
@@ -110,12 +146,7 @@ type Destinations = {
 const destinations: Readonly<Record<LoadTarget['kind'], Destinations>> = {
   attributes: {
     keys: {
-      with: `WITH (
-        SELECT (groupArray(key), groupArray(meaning)) FROM (
-          SELECT key, min(attribute_id) AS meaning FROM job_keys_local WHERE job_id = {job: UInt64} GROUP BY key
-        )
-        HAVING throwIf(countIf(key = '\\n') = 0, '${keysMissing}') = 0
-      ) AS job_keys `,
+      with: keysSql('job_keys_local WHERE job_id = {job: UInt64}'),
       columns: ['job_keys.1 AS keys', 'job_keys.2 AS attribute_ids'],
     },
     shared: {

@@ -12,8 +12,10 @@ import { dismissFile } from './routes/dismiss-file.ts';
 import { followAudience } from './routes/follow-audience.ts';
 import { followImportLog } from './routes/follow-import-log.ts';
 import { getAudience } from './routes/get-audience.ts';
+import { getAudienceRejects } from './routes/get-audience-rejects.ts';
 import { getComposition } from './routes/get-composition.ts';
 import { getImportLog } from './routes/get-import-log.ts';
+import { getImportRejects } from './routes/get-import-rejects.ts';
 import { getLimits } from './routes/get-limits.ts';
 import { getOverlap } from './routes/get-overlap.ts';
 import { getUpload } from './routes/get-upload.ts';
@@ -27,6 +29,7 @@ import { listEvents } from './routes/list-events.ts';
 import { listImportErrors } from './routes/list-import-errors.ts';
 import { listImportFiles } from './routes/list-import-files.ts';
 import { listImportLogs } from './routes/list-import-logs.ts';
+import { listImportRejects } from './routes/list-import-rejects.ts';
 import { getOperatorEngine } from './routes/operator/get-engine.ts';
 import { getOperatorJob } from './routes/operator/get-job.ts';
 import { listOperatorAlerts } from './routes/operator/list-alerts.ts';
@@ -53,6 +56,8 @@ import { rotateKey } from './routes/keys/rotate-key.ts';
 import { listStorageKeys } from './routes/keys/list-storage-keys.ts';
 import { rotateStorageKeys } from './routes/keys/rotate-storage-keys.ts';
 import { queueImport } from './routes/queue-import.ts';
+import { requestAudienceRejects } from './routes/request-audience-rejects.ts';
+import { requestImportRejects } from './routes/request-import-rejects.ts';
 import { retryAppend } from './routes/retry-append.ts';
 import { retryImport } from './routes/retry-import.ts';
 import { startUpload } from './routes/start-upload.ts';
@@ -70,6 +75,9 @@ export const partnerRoutes = [
   retryImport,
   listImportErrors,
   listImportFiles,
+  requestImportRejects,
+  getImportRejects,
+  listImportRejects,
   listAttributes,
   createAttribute,
   renameAttribute,
@@ -106,6 +114,8 @@ export const audienceRoutes = [
   clearAudience,
   deleteAudience,
   listAudienceErrors,
+  requestAudienceRejects,
+  getAudienceRejects,
   getComposition,
   createConsoleLink,
   getOverlap,

@@ -20,6 +20,7 @@ import type {
 import type { BudgetStore } from '../../ports/report-store.ts';
 import type { AsCaller, RequestWindows } from '../../ports/request-store.ts';
 import type { UsageStore } from '../../ports/usage-store.ts';
+import type { RejectsDeps } from '../../usecases/rejects/request-rejects.ts';
 import type { UploadDeps } from '../../usecases/accept/upload-files.ts';
 import { limitRequests } from '../../usecases/access/limit-requests.ts';
 import type { AccessRecorder } from '../../usecases/access/record-access.ts';
@@ -52,48 +53,49 @@ import { type ZodTypeProvider, serializerCompiler, validatorCompiler } from './v
 /** A route is marked as deprecated at least a year before it is removed. */
 const deprecation = { since: Date.UTC(2026, 10, 15) / 1000, sunset: new Date(Date.UTC(2027, 11, 1)).toUTCString() };
 
-export type ApiDeps = UploadDeps & {
-  readonly partners: PartnerStore;
-  readonly apiKeys: KeyIssuer;
-  readonly access: AccessRecorder;
-  readonly customers: CustomerStore;
-  readonly userTokens: KeyIssuer;
-  readonly issuedTokens: IssuedTokens | null;
-  readonly importLogs: ImportLogStore;
-  readonly fingerprint: Fingerprint;
-  readonly attributes: AttributeStore;
-  readonly ownAttributes: OwnAttributes;
-  readonly keys: Pick<ApiKeyStore, 'list'>;
-  readonly ownKeys: OwnKeys;
-  readonly ownCustomers: OwnCustomers;
-  readonly ownStorageKeys: OwnStorageKeys;
-  /** Null if the API cannot manage the storage. */
-  readonly storageKeys: StorageKeys | null;
-  readonly stage: LoadStage;
-  readonly audiences: AudienceStore;
-  readonly composition: CompositionDeps;
-  readonly overlap: OverlapDeps;
-  readonly budget: BudgetStore;
-  readonly events: EventLog;
-  readonly reportLimits: ReportLimits;
-  readonly following: FollowedRecords;
-  readonly streamSeconds: number;
-  readonly limits: Limits;
-  readonly quotas: Quotas;
-  readonly usage: UsageStore;
-  readonly requestLimits: RequestLimits;
-  readonly requestWindows: RequestWindows;
-  readonly httpLimits: HttpLimits;
-  readonly canAssumeRoles: boolean;
-  readonly dependencies: readonly Dependency[];
-  /** Null if there is no console. */
-  readonly console: ConsoleDeps | null;
-  readonly asCaller: AsCaller;
-  /** Null if there is no console. */
-  readonly operator: OperatorDeps | null;
-  /** Adds hooks that run before all others. */
-  readonly instrumentRequests: (api: Api) => void;
-};
+export type ApiDeps = UploadDeps &
+  RejectsDeps & {
+    readonly partners: PartnerStore;
+    readonly apiKeys: KeyIssuer;
+    readonly access: AccessRecorder;
+    readonly customers: CustomerStore;
+    readonly userTokens: KeyIssuer;
+    readonly issuedTokens: IssuedTokens | null;
+    readonly importLogs: ImportLogStore;
+    readonly fingerprint: Fingerprint;
+    readonly attributes: AttributeStore;
+    readonly ownAttributes: OwnAttributes;
+    readonly keys: Pick<ApiKeyStore, 'list'>;
+    readonly ownKeys: OwnKeys;
+    readonly ownCustomers: OwnCustomers;
+    readonly ownStorageKeys: OwnStorageKeys;
+    /** Null if the API cannot manage the storage. */
+    readonly storageKeys: StorageKeys | null;
+    readonly stage: LoadStage;
+    readonly audiences: AudienceStore;
+    readonly composition: CompositionDeps;
+    readonly overlap: OverlapDeps;
+    readonly budget: BudgetStore;
+    readonly events: EventLog;
+    readonly reportLimits: ReportLimits;
+    readonly following: FollowedRecords;
+    readonly streamSeconds: number;
+    readonly limits: Limits;
+    readonly quotas: Quotas;
+    readonly usage: UsageStore;
+    readonly requestLimits: RequestLimits;
+    readonly requestWindows: RequestWindows;
+    readonly httpLimits: HttpLimits;
+    readonly canAssumeRoles: boolean;
+    readonly dependencies: readonly Dependency[];
+    /** Null if there is no console. */
+    readonly console: ConsoleDeps | null;
+    readonly asCaller: AsCaller;
+    /** Null if there is no console. */
+    readonly operator: OperatorDeps | null;
+    /** Adds hooks that run before all others. */
+    readonly instrumentRequests: (api: Api) => void;
+  };
 
 export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSource | null = null): Api {
   const { httpLimits, requestLimits } = deps;

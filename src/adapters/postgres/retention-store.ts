@@ -82,6 +82,7 @@ async function selectExpiredJobs(
       SELECT id FROM examined job
       WHERE status NOT IN (${sql.join(openStatuses)}) AND finished_at < ${daysAgo(days)}
         AND (NOT cancelled OR cleaned_at < ${daysAgo(days)})
+        AND NOT EXISTS (SELECT FROM reject_export export WHERE export.job_id = job.id)
         AND (kind <> ${jobKind.audience} OR (
           SELECT load.generation < audience.generation AND NOT EXISTS (
             SELECT FROM dead_generation dead

@@ -11,13 +11,7 @@ import { randomUUID } from 'node:crypto';
 import type { StoredPart } from '../../domain/upload.ts';
 import type { UploadStorage } from '../../ports/upload-storage.ts';
 import { encodeRfc3986, presignUrl } from '../sign-request.ts';
-import type { S3Settings } from './connect.ts';
-
-/** `publicEndpoint` is the address of the storage for browsers and partners. Null for AWS. */
-export type PublicBucket = Omit<S3Settings, 'endpoint' | 'sessionToken'> & {
-  readonly publicEndpoint: string | null;
-  readonly bucket: string;
-};
+import { type PublicBucket, publicUrlOf } from './public-bucket.ts';
 
 /** The metadata field of the object that contains the mark. */
 const markName = 'inlet-upload';
@@ -96,17 +90,4 @@ async function unlessGone<Result, Gone>(run: () => Promise<Result>, gone: Gone):
     if (error.$metadata.httpStatusCode === 404) return gone;
     throw error;
   }
-}
-
-/** The bucket is part of the path, except on AWS. A name with dots does not match AWS's certificate. */
-function publicUrlOf({ publicEndpoint, region, bucket }: PublicBucket) {
-  const isHost = publicEndpoint === null && !bucket.includes('.');
-  const aws = `https://${isHost ? `${bucket}.` : ''}s3.${region}.amazonaws.com`;
-  const { protocol, hostname, port, pathname } = new URL(publicEndpoint ?? aws);
-  return {
-    protocol,
-    hostname,
-    ...(port === '' ? {} : { port: Number(port) }),
-    path: `${pathname.replace(/\/$/, '')}/${isHost ? '' : `${bucket}/`}`,
-  };
 }

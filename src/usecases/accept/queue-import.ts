@@ -40,7 +40,10 @@ function requirePath({ prefix }: Partner, request: NewImport): void {
   else keyInPrefix(prefix, request.filePath);
 }
 
-function requireCredentials(deps: QueueImportDeps, request: NewImport): void {
+export function requireCredentials(
+  deps: Pick<QueueImportDeps, 'canAssumeRoles'>,
+  request: Pick<NewImport, 'pathType' | 'credentials'>,
+): void {
   const { credentials } = request;
   if (request.pathType === pathType.sharedBucket) {
     if (credentials) throw credentialsRequired('must be absent when path_type is 0.');
@@ -50,7 +53,7 @@ function requireCredentials(deps: QueueImportDeps, request: NewImport): void {
   requireAll([() => requireKnownRegion(credentials.region), () => requireUsableRole(deps, credentials)]);
 }
 
-function requireUsableRole(deps: QueueImportDeps, credentials: BucketCredentials): void {
+function requireUsableRole(deps: Pick<QueueImportDeps, 'canAssumeRoles'>, credentials: BucketCredentials): void {
   if (!isRole(credentials)) return;
   requireRoleArn(credentials.roleArn);
   if (deps.canAssumeRoles) return;

@@ -1,5 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Limits } from '../../domain/limits.ts';
+import { isSkippedRejects } from '../../domain/reject-export.ts';
 import { isCertainlyPrefix } from '../../domain/source-file.ts';
 import type { AudienceJob, FileToLoad, ImportJob, LaneStore } from '../../ports/lane-store.ts';
 import type { ObjectStore, SourceStorage, StoredObject } from '../../ports/object-store.ts';
@@ -38,7 +39,12 @@ type Listed = {
   readonly isSingle: boolean;
 };
 
-type SourcePath = { readonly key: string; readonly filePath: string };
+type SourcePath = {
+  readonly key: string;
+  readonly filePath: string;
+  /** The partner's prefix in the shared bucket. Null for a partner's own bucket. */
+  readonly prefix: string | null;
+};
 
 /**
  * Decision 19: lists the object with exactly this key or, if there is none, all objects whose keys start with it. Uses
@@ -51,14 +57,15 @@ export async function listSourceFiles(
   paths: readonly SourcePath[],
   hint = '',
 ): Promise<Listed> {
-  for (const { key, filePath } of paths) {
+  for (const { key, filePath, prefix } of paths) {
     const exact = isCertainlyPrefix(filePath) ? null : await objects.find(key);
     if (exact) return { objects: [exact], isSingle: true };
     const found = await objects.list(key, limits.maxFilesPerPrefix + 1);
     if (found.length > limits.maxFilesPerPrefix) {
       throw new Failure('too_many_files', `More than ${limits.maxFilesPerPrefix} files begin with "${filePath}".`);
     }
-    if (found.length > 0) return { objects: found, isSingle: false };
+    const imported = found.filter((object) => prefix === null || !isSkippedRejects(prefix, key, object.key));
+    if (imported.length > 0) return { objects: imported, isSingle: false };
   }
   const submitted = paths[0]?.filePath ?? '';
   throw new Failure('no_files', `No object has the path "${submitted}" or begins with it.${hint}`);

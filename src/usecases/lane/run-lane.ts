@@ -123,7 +123,7 @@ async function listFiles(deps: PrepareImportDeps, job: ImportJob): Promise<reado
   const failed = await listFailedFiles(deps, job);
   if (failed) return failed;
   const { objects, isSingle } = await deps.sources.withObjects(job.source, (store) =>
-    listSourceFiles(store, deps.limits, [{ key, filePath }], hint),
+    listSourceFiles(store, deps.limits, [{ key, filePath, prefix: isShared ? job.prefix : null }], hint),
   );
   return objects.map((object) => ({
     ...object,
@@ -246,7 +246,7 @@ async function listAudienceFiles(deps: LoadAudienceDeps, job: AudienceJob): Prom
   const { filePath } = job.source;
   // Decision 25: the path as submitted, then the path without the prefix.
   const paths = job.literalPath === null ? [filePath] : [job.literalPath, filePath];
-  const sources = paths.map((path) => ({ key: keyInPrefix(job.prefix, path), filePath: path }));
+  const sources = paths.map((path) => ({ key: keyInPrefix(job.prefix, path), filePath: path, prefix: job.prefix }));
   const { objects } = await deps.sources.withObjects(job.source, (store) =>
     listSourceFiles(store, deps.limits, sources),
   );

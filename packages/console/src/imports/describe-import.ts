@@ -27,6 +27,11 @@ export function canRetryFailed({ total_rows, errors }: Pick<ImportLog, 'total_ro
   return Number(total_rows) > 0 && (errors ?? []).some(({ row, file }) => row === null && file !== null);
 }
 
+/** Whether the console can export all rejected rows. Files in the partner's own bucket need its credentials again. */
+export function canExportRejects(record: Pick<ImportLog, 'status' | 'log_type' | 'path_type' | 'errors'>): boolean {
+  return !isOpen(record) && record.log_type === 0 && record.path_type === 0 && rejectedRows(record) > 0;
+}
+
 /** Counts rejected rows. Entries without a row are about a file or the whole job. */
 export function rejectedRows({ errors }: Pick<ImportLog, 'errors'>): number {
   return (errors ?? []).reduce((sum, { row, count }) => (row === null ? sum : sum + count), 0);

@@ -10,6 +10,7 @@ import { Bar, ProblemNotice, Skeleton, Status, Time } from '../components/state.
 import { useFollow } from '../components/use-follow.ts';
 import { visibleText } from '../components/visible-text.ts';
 import { formatBytes, formatCount, formatDuration } from '../format.ts';
+import { AllRejects } from './all-rejects.tsx';
 import { isOpen, nameOf, reasonsOf, rejectedRows, summaryOf } from './describe-import.ts';
 import { FilesTable } from './files-table.tsx';
 import { ImportActions } from './import-actions.tsx';
@@ -136,6 +137,7 @@ function WhatFailed({ record }: { readonly record: ImportLog }) {
         </div>
       </div>
       <ReasonList job={job} reasons={reasonsOf(record)} version={record.status} />
+      <AllRejects record={record} />
     </section>
   );
 }

@@ -15,6 +15,7 @@ export const apiCodes = {
   import_not_retryable: "The import cannot be retried",
   append_not_cancelable: "The append can no longer be canceled",
   append_not_retryable: "The append cannot be retried",
+  rejects_not_available: "Rejected rows are not available",
   idempotency_key_in_use: "A request with this Idempotency-Key is in progress",
   idempotency_key_reused: "Idempotency-Key was used for a different request",
   quota_exceeded: "Quota exceeded",

@@ -10,6 +10,7 @@ import type {
   AudienceDetails,
   AudienceFile,
   AudienceHistoryEntry,
+  AudienceRejects,
   CompletedUpload,
   Composition,
   ConsoleLink,
@@ -41,8 +42,11 @@ import type {
   QueuedAppend,
   QueueImport,
   Ready,
+  Rejects,
+  RejectsFile,
   RenameAttribute,
   RenameCustomer,
+  RequestImportRejects,
   RetryAppend,
   RetryImport,
   RotateApiKey,
@@ -108,6 +112,21 @@ export class Operations {
   /** List the files of an import: `GET /v1/marketplace/import/{import_log_id}/files`. */
   listImportFiles(import_log_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly status?: string | undefined } | undefined }): Promise<Answered<readonly ImportFile[]>> {
     return this.#api.call({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/files`, query: options?.query, auth: 'key', options });
+  }
+
+  /** Export all rejected rows of an import: `POST /v1/marketplace/import/{import_log_id}/rejects`. */
+  requestImportRejects(import_log_id: number, body: RequestImportRejects, options?: WriteOptions): Promise<Answered<Rejects>> {
+    return this.#api.call({ method: 'POST', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/rejects`, body, auth: 'key', options });
+  }
+
+  /** Get the export of rejected rows: `GET /v1/marketplace/import/{import_log_id}/rejects`. */
+  getImportRejects(import_log_id: number, options?: CallOptions): Promise<Answered<Rejects>> {
+    return this.#api.call({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/rejects`, auth: 'key', options });
+  }
+
+  /** List the exported files of rejected rows: `GET /v1/marketplace/import/{import_log_id}/rejects/files`. */
+  listImportRejects(import_log_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly RejectsFile[]>> {
+    return this.#api.call({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/rejects/files`, query: options?.query, auth: 'key', options });
   }
 
   /** List attributes: `GET /v1/marketplace/attributes`. */
@@ -268,6 +287,16 @@ export class Operations {
   /** List the errors of an audience: `GET /v2/firstparty/audience/{audience_id}/errors`. */
   listAudienceErrors(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly code?: string | undefined; readonly file?: string | undefined } | undefined }): Promise<Answered<readonly LoadError[]>> {
     return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/errors`, query: options?.query, auth: 'key and user token', options });
+  }
+
+  /** Export all rejected rows of a file of an audience: `POST /v2/firstparty/audience/{audience_id}/files/{file_id}/rejects`. */
+  requestAudienceRejects(audience_id: number, file_id: string, options?: WriteOptions): Promise<Answered<AudienceRejects>> {
+    return this.#api.call({ method: 'POST', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/files/${encodeURIComponent(file_id)}/rejects`, auth: 'key and user token', options });
+  }
+
+  /** Get the export of a file's rejected rows: `GET /v2/firstparty/audience/{audience_id}/files/{file_id}/rejects`. */
+  getAudienceRejects(audience_id: number, file_id: string, options?: CallOptions): Promise<Answered<AudienceRejects>> {
+    return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/files/${encodeURIComponent(file_id)}/rejects`, auth: 'key and user token', options });
   }
 
   /** Get the composition of an audience: `GET /v2/firstparty/segments/{default_warehouse_segment_id}/composition`. */
@@ -462,5 +491,21 @@ export class Operations {
    */
   listAudienceErrorsV1(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly code?: string | undefined; readonly file?: string | undefined } | undefined }): Promise<Answered<readonly LoadError[]>> {
     return this.#api.call({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/errors`, query: options?.query, auth: 'key and user token', options });
+  }
+
+  /**
+   * Export all rejected rows of a file of an audience: `POST /v1/firstparty/audience/{audience_id}/files/{file_id}/rejects`.
+   * @deprecated This path will be removed. Use the same operation under /v2.
+   */
+  requestAudienceRejectsV1(audience_id: number, file_id: string, options?: WriteOptions): Promise<Answered<AudienceRejects>> {
+    return this.#api.call({ method: 'POST', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/files/${encodeURIComponent(file_id)}/rejects`, auth: 'key and user token', options });
+  }
+
+  /**
+   * Get the export of a file's rejected rows: `GET /v1/firstparty/audience/{audience_id}/files/{file_id}/rejects`.
+   * @deprecated This path will be removed. Use the same operation under /v2.
+   */
+  getAudienceRejectsV1(audience_id: number, file_id: string, options?: CallOptions): Promise<Answered<AudienceRejects>> {
+    return this.#api.call({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/files/${encodeURIComponent(file_id)}/rejects`, auth: 'key and user token', options });
   }
 }

@@ -150,6 +150,31 @@ export type AudienceHistoryEntry = {
   readonly append: AudienceAppend | null;
 };
 
+export type AudienceRejects = {
+  /** 0 pending, 1 running, 2 done, 3 error. */
+  readonly status: 0 | 1 | 2 | 3;
+  /** Number of files with rejected rows. 0 until the export starts. */
+  readonly files_total: number;
+  readonly files_done: number;
+  readonly files_failed: number;
+  readonly bytes_read: number;
+  /** Total size of the files that are read again. */
+  readonly bytes_total: number;
+  /** Number of rejected rows in the files that are done. */
+  readonly rows: number;
+  readonly error: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+  } | null;
+  /** ISO 8601, UTC. */
+  readonly requested_at: string;
+  readonly finished_at: string | null;
+  /** When the exported files are removed. Null until the export has finished. */
+  readonly expires_at: string | null;
+  readonly file: RejectsFile | null;
+};
+
 export type CancelAppend = Readonly<Record<string, unknown>> | null;
 
 export type CancelImport = Readonly<Record<string, unknown>> | null;
@@ -895,6 +920,49 @@ export type Ready = {
   readonly dependencies: Readonly<Record<string, 'ok' | 'unavailable'>>;
 };
 
+export type Rejects = {
+  /** 0 pending, 1 running, 2 done, 3 error. */
+  readonly status: 0 | 1 | 2 | 3;
+  /** Number of files with rejected rows. 0 until the export starts. */
+  readonly files_total: number;
+  readonly files_done: number;
+  readonly files_failed: number;
+  readonly bytes_read: number;
+  /** Total size of the files that are read again. */
+  readonly bytes_total: number;
+  /** Number of rejected rows in the files that are done. */
+  readonly rows: number;
+  readonly error: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+  } | null;
+  /** ISO 8601, UTC. */
+  readonly requested_at: string;
+  readonly finished_at: string | null;
+  /** When the exported files are removed. Null until the export has finished. */
+  readonly expires_at: string | null;
+};
+
+export type RejectsFile = {
+  readonly file: string;
+  /** 0 pending, 1 running, 2 done, 3 error. */
+  readonly status: 0 | 1 | 2 | 3;
+  /** Number of rejected rows. */
+  readonly rows: number;
+  /** Path of the exported file, relative to the partner's prefix in the shared bucket. */
+  readonly rejects_path: string | null;
+  /** Size of the exported file, gzipped. */
+  readonly bytes: number;
+  /** Downloads the exported file without credentials for one hour. */
+  readonly url: string | null;
+  readonly error: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+  } | null;
+};
+
 export type RemoveCustomer = Readonly<Record<string, unknown>> | null;
 
 export type RenameAttribute = {
@@ -905,6 +973,19 @@ export type RenameAttribute = {
 export type RenameCustomer = {
   /** A unique name of 1 to 100 characters. A token of an OpenID Connect issuer names the customer by this name, exactly. */
   readonly name: string;
+};
+
+export type RequestAudienceRejects = Readonly<Record<string, unknown>> | null;
+
+export type RequestImportRejects = {
+  /** Credentials for the partner's own bucket. Required if `path_type` is 1. */
+  readonly credentials?: {
+    readonly accessKeyId?: string | undefined;
+    readonly secretAccessKey?: string | undefined;
+    /** The ARN of an IAM role. Inlet assumes the role with the partner's external ID. Send either `roleArn` or the two keys. */
+    readonly roleArn?: string | undefined;
+    readonly region: string;
+  } | undefined;
 };
 
 export type RetireAttribute = Readonly<Record<string, unknown>> | null;

@@ -33,6 +33,8 @@ export const advisoryLocks = {
   reportBudget: 7_340_029,
   /** Hash seed. Transaction lock on a partner while its storage keys are rotated. */
   storageKeys: 7_340_037,
+  /** Transaction lock while a worker claims an export of rejected rows. */
+  rejectExport: 7_340_035,
 } as const;
 
 /**

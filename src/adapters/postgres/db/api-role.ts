@@ -115,6 +115,9 @@ export const apiTables: Readonly<Record<string, string>> = {
   job_file_reject: 'SELECT',
   customer: 'SELECT, INSERT (partner_id, name), UPDATE (name)',
   user_token: 'SELECT, INSERT (partner_id, customer_id, token_hash, created_by), UPDATE (revoked_at)',
+  reject_export:
+    'SELECT, INSERT, UPDATE (status, attempt, requested_at, started_at, finished_at, expires_at, failure_code, failure_detail)',
+  reject_file: 'SELECT',
   audience:
     'SELECT, INSERT, UPDATE (name, deleted_at, generation, uploaded_devices, unique_devices, matched_devices, matched_at, last_load_id, updated_at)',
   audience_load: 'SELECT, INSERT, UPDATE (superseded, dismissed_at)',

@@ -220,6 +220,36 @@ type AcceptedRequestTable = {
 
 type JobFileRejectTable = { job_file_id: number; reason: string; rows: number; first_row: number };
 
+type RejectExportTable = {
+  id: Generated<number>;
+  partner_id: PartnerId;
+  job_id: JobId;
+  job_file_id: number | null;
+  folder: string;
+  status: Generated<number>;
+  attempt: Generated<number>;
+  claimed_until: Date | null;
+  requested_at: Timestamp;
+  started_at: Date | null;
+  finished_at: Date | null;
+  expires_at: Date | null;
+  failure_code: string | null;
+  failure_detail: string | null;
+};
+
+type RejectFileTable = {
+  export_id: number;
+  job_file_id: number;
+  partner_id: PartnerId;
+  status: Generated<number>;
+  bytes_read: Generated<number>;
+  rows: Generated<number>;
+  object_key: string | null;
+  object_bytes: Generated<number>;
+  failure_code: string | null;
+  failure_detail: string | null;
+};
+
 type RequestWindowTable = { partner_id: PartnerId; key_id: number; number: number; taken: number };
 
 type PartnerUsageTable = {
@@ -377,6 +407,8 @@ export type Tables = {
   backup: BackupTable;
   source_bucket: { identity: string; recorded_at: Timestamp };
   job_file_reject: JobFileRejectTable;
+  reject_export: RejectExportTable;
+  reject_file: RejectFileTable;
   request_window: RequestWindowTable;
   partner_usage: PartnerUsageTable;
   accepted_request: AcceptedRequestTable;

@@ -1,0 +1,62 @@
+import type { ImportLog, Problem, Rejects } from '@inlet/sdk/browser';
+import { useEffect, useState } from 'preact/hooks';
+import { api, noteExpiry } from '../api.ts';
+import { Bar, ProblemNotice, Status } from '../components/state.tsx';
+import { visibleText } from '../components/visible-text.ts';
+import { formatBytes, formatCount } from '../format.ts';
+import { signedIn } from '../session.ts';
+import { canExportRejects } from './describe-import.ts';
+import { type RejectsFiles, followRejects, maxFilesShown } from './follow-rejects.ts';
+
+/** Exports all rejected rows, shows the progress, and links to the files. */
+export function AllRejects({ record }: { readonly record: ImportLog }) {
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [found, setFound] = useState<Rejects | null>(null);
+  const [files, setFiles] = useState<RejectsFiles>([]);
+  const [isFollowing, setFollowing] = useState(false);
+  const { import_log_id: id } = record;
+  useEffect(() => {
+    if (!isFollowing) return undefined;
+    const stop = new AbortController();
+    void followRejects(api, id, { onRejects: setFound, onFiles: setFiles, onProblem: setProblem }, stop.signal).then(
+      () => setFollowing(false),
+    );
+    return () => stop.abort();
+  }, [id, isFollowing]);
+  if (!canExportRejects(record) || !signedIn()?.scopes.includes('marketplace:write')) return null;
+  async function request(): Promise<void> {
+    const result = await api.requestImportRejects(id, {});
+    if (!result.ok) {
+      noteExpiry(result.problem);
+      return setProblem(result.problem);
+    }
+    setProblem(null);
+    setFound(result.value);
+    setFollowing(true);
+  }
+  const isOpen = found !== null && found.status < 2;
+  return (
+    <section class="stack" aria-label="All rejected rows">
+      {problem && <ProblemNotice problem={problem} />}
+      <div class="row">
+        <button type="button" disabled={isOpen} onClick={() => void request()}>
+          Export all rejected rows
+        </button>
+        {found && <Status status={found.status} />}
+        {found && <span aria-live="polite">{formatCount(found.rows)} rows exported</span>}
+      </div>
+      {isOpen && <Bar share={found.bytes_total === 0 ? 0 : found.bytes_read / found.bytes_total} label="Export" />}
+      {files.length > 0 && (
+        <ul>
+          {files.map(({ file, url, bytes, rows, error }) => (
+            <li key={file}>
+              {url === null ? visibleText(file) : <a href={url}>{visibleText(file)}</a>} · {formatCount(rows)} rows ·{' '}
+              {error === null ? formatBytes(bytes) : error.message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {files.length === maxFilesShown && <p>More files are listed by the API and downloaded by the command line.</p>}
+    </section>
+  );
+}

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { folderOfAudienceFile, folderOfImport, isSkippedRejects, keyOfRejects } from './reject-export.ts';
+
+describe('the objects of an export of rejected rows', () => {
+  it('keep the path of the file in a folder for each import and each file of an audience', () => {
+    const folder = folderOfImport('acme/', 12);
+    expect(keyOfRejects(folder, { path: 'day/a.csv', fileId: 7 })).toBe('acme/rejects/12/day/a.csv.csv.gz');
+    expect(folderOfAudienceFile('acme/', 3, 71)).toBe('acme/rejects/audiences/3/71/');
+  });
+
+  it('are named after the ID of the file if the key would be too long', () => {
+    const path = 'ä'.repeat(500);
+    expect(keyOfRejects('acme/rejects/12/', { path, fileId: 7 })).toBe('acme/rejects/12/7.csv.gz');
+  });
+
+  it.each([
+    { imported: 'acme/rej', key: 'acme/rejects/12/a.csv.csv.gz', isSkipped: true },
+    { imported: 'acme/rejects', key: 'acme/rejects/12/a.csv.csv.gz', isSkipped: true },
+    { imported: 'acme/rejects/', key: 'acme/rejects/12/a.csv.csv.gz', isSkipped: false },
+    { imported: 'acme/rejects/12/a', key: 'acme/rejects/12/a.csv.csv.gz', isSkipped: false },
+    { imported: 'acme/rej', key: 'acme/rejects.csv', isSkipped: false },
+    { imported: 'acme/day/', key: 'acme/day/rejects/a.csv', isSkipped: false },
+  ])('an import of $imported skips $key: $isSkipped', ({ imported, key, isSkipped }) => {
+    expect(isSkippedRejects('acme/', imported, key)).toBe(isSkipped);
+  });
+});

@@ -1,0 +1,145 @@
+import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-rule';
+import { importKeys } from '../../domain/attribute.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Limits } from '../../domain/limits.ts';
+import { exportDays, keyOfRejects, maxExportAttempts } from '../../domain/reject-export.ts';
+import { requireLayout } from '../../domain/source-file.ts';
+import type { ObjectStore, SourceStorage } from '../../ports/object-store.ts';
+import type { Log } from '../../ports/observability.ts';
+import type { AttributeStore } from '../../ports/partner-store.ts';
+import type {
+  ClaimedExport,
+  ExportOutcome,
+  FileToExport,
+  OpenRejects,
+  RejectExportQueue,
+  RejectReader,
+  RejectStorage,
+} from '../../ports/reject-export.ts';
+import { pollWhile } from '../load/load-batch.ts';
+
+export type ExportRejectsDeps = {
+  readonly rejectQueue: RejectExportQueue;
+  readonly rejectReader: RejectReader;
+  readonly rejectStorage: RejectStorage;
+  readonly attributes: AttributeStore;
+  readonly sources: SourceStorage;
+  readonly limits: Limits;
+  readonly log: Log;
+};
+
+/** How often every worker checks for exports. Each worker runs one export at a time. */
+export const exportRejectsEveryMs = 1_000;
+
+/** Another worker continues the export this long after its worker has died. */
+const leaseSeconds = 10;
+const retryAfterSeconds = 10;
+
+/** Runs the exports that are due, and removes those that have expired. */
+export async function exportRejects(deps: ExportRejectsDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const claim = await deps.rejectQueue.claim(leaseSeconds);
+    if (!claim) return;
+    await runExport(deps, claim, signal);
+  }
+}
+
+async function runExport(deps: ExportRejectsDeps, claim: ClaimedExport, signal: AbortSignal): Promise<void> {
+  const { rejectQueue: queue, rejectReader: reader, log } = deps;
+  const { exportId, partnerId, attempt } = claim;
+  const lost = new AbortController();
+  const progress: Progress = { fileId: 0, bytesRead: () => 0 };
+  const renew = async (): Promise<void> => {
+    const read = progress.fileId === 0 ? null : { fileId: progress.fileId, bytes: progress.bytesRead() };
+    if (!(await queue.renew(claim, leaseSeconds, read))) lost.abort();
+  };
+  try {
+    await pollWhile(log, renew, async () => {
+      if (claim.isExpired) {
+        await deps.rejectStorage.removeAll(claim.folder);
+        return queue.remove(claim);
+      }
+      await exportFiles(deps, claim, progress, AbortSignal.any([signal, lost.signal]));
+      await queue.finish(claim, null, exportDays);
+    });
+    log.info({ exportId, partnerId, jobId: claim.source.jobId }, 'rejected rows exported');
+  } catch (error) {
+    if (lost.signal.aborted) return;
+    if (signal.aborted) return queue.postpone(claim, 0);
+    const failure = error instanceof Failure && error.isFinal ? error : null;
+    log[failure ? 'info' : 'warn']({ exportId, partnerId, attempt, err: error }, 'export of rejected rows failed');
+    if (failure) await queue.finish(claim, failure, exportDays);
+    else if (attempt < maxExportAttempts) await queue.postpone(claim, retryAfterSeconds);
+    else await queue.finish(claim, abandoned(attempt), exportDays);
+  } finally {
+    // A worker that lost its claim must not drop the tables of the worker that has it now.
+    if (!lost.signal.aborted) await reader.drop(exportId);
+  }
+}
+
+function abandoned(attempts: number): Failure {
+  return new Failure('load_abandoned', `The rejected rows could not be exported after ${attempts} attempts.`);
+}
+
+type Progress = { fileId: number; bytesRead: () => number };
+
+async function exportFiles(
+  deps: ExportRejectsDeps,
+  claim: ClaimedExport,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> {
+  if (claim.isNew) await deps.rejectStorage.removeAll(claim.folder);
+  const files = await deps.rejectQueue.start(claim);
+  if (files.length === 0) return;
+  const { keyType, partnerId } = claim;
+  const attributes = keyType === null ? null : await deps.attributes.list(partnerId, { retired: true });
+  const keys = keyType === null || attributes === null ? null : importKeys(attributes, keyType);
+  const rejects = await deps.rejectReader.open(claim, keys ? 'attributes' : 'audience', keys);
+  await deps.sources.withObjects(claim.source, async (objects) => {
+    for (const file of files) {
+      signal.throwIfAborted();
+      const outcome = await exportFile(deps, { claim, objects, rejects, progress, signal }, file);
+      if (!(await deps.rejectQueue.commitFile(claim, file, outcome))) return;
+    }
+  });
+}
+
+type Run = {
+  readonly claim: ClaimedExport;
+  readonly objects: ObjectStore;
+  readonly rejects: OpenRejects;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+};
+
+/** A file that was changed or deleted since the import fails, and the others are still exported. */
+async function exportFile(
+  { limits, rejectStorage }: ExportRejectsDeps,
+  { claim, objects, rejects, progress, signal }: Run,
+  { fileId, path, object }: FileToExport,
+): Promise<ExportOutcome> {
+  try {
+    const opened = await objects.open(object, signal);
+    try {
+      Object.assign(progress, { fileId, bytesRead: opened.bytesRead });
+      const { body, isGzip, head } = opened;
+      const layout = requireLayout(head, claim.keyType === null ? audienceShapes : marketplaceShapes);
+      const rows = await rejects.read({ fileId, body, isGzip, layout }, limits.maxLineBytes, signal);
+      const key = keyOfRejects(claim.folder, { path: nameOf(claim, path), fileId });
+      const bytes = await rejectStorage.write(key, await rejects.toCsv({ fileId, path }, signal), signal);
+      return { is: 'done', key, bytes, rows };
+    } finally {
+      opened.body.destroy();
+      await rejects.forget(fileId);
+    }
+  } catch (error) {
+    if (error instanceof Failure && error.isFinal) return { is: 'failed', failure: error };
+    throw error;
+  }
+}
+
+/** The path of an audience's file starts with the partner's prefix, and the file has a folder of its own. */
+function nameOf({ keyType }: ClaimedExport, path: string): string {
+  return keyType === null ? path.slice(path.lastIndexOf('/') + 1) : path;
+}
