@@ -26,6 +26,7 @@ const byCommands = 'the command line only';
 const byWorkers = 'workers only';
 const byBoth = 'workers and the command line only';
 const ofFoundAudience = 'follows a statement that has found the audience for the caller';
+const ofFoundJob = 'follows a statement that has found the import or the file for the caller';
 const ofFilteredIds = 'selects only IDs, and the records with these IDs are selected with a filter of their own';
 const ofPartnerRow = 'belongs to the row of the partner, which the policy of its table filters';
 
@@ -101,13 +102,13 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   'overlap-store.ts': [/from "audience" where "id" in \(.* and \(audience\.partner_id = \$/, ofFoundAudience],
   'report-budget.ts': [/FROM report_draw\s+WHERE partner_id = \$/],
   'reject-exports.ts': [
-    /FROM reject_export export WHERE partner_id = \$\d+ AND [\s\S]* FOR UPDATE/,
-    /SELECT count\(\*\) AS open FROM reject_export WHERE partner_id = \$/,
-    /UPDATE reject_export SET [\s\S]*WHERE partner_id = \$/,
-    /INSERT INTO reject_export [\s\S]*SELECT job_id FROM job_file WHERE id = \$\d+ AND partner_id = \$/,
-    /INSERT INTO reject_export [\s\S]*SELECT id FROM job WHERE id = \$\d+ AND partner_id = \$/,
+    ofFoundJob,
+    ofFoundJob,
+    ofFoundJob,
+    ofFoundJob,
+    ofFoundJob,
     /FROM reject_export export, LATERAL [\s\S]*WHERE export\.partner_id = \$/,
-    /FROM reject_export export JOIN reject_file file [\s\S]*WHERE export\.partner_id = \$/,
+    ofFoundJob,
   ],
   'reject-queue.ts': [byWorkers],
   'repair.ts': Array.from({ length: 7 }, () => byCommands),

@@ -161,7 +161,7 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
         );
         appends.set(status, jobId);
         if (status === 2) fileId = await file(jobId, audienceId);
-        if (status === 2 && customerId !== null) await rejects(jobId, fileId, true);
+        if (status === 2) await rejects(jobId, fileId, true);
       }
       await client.query(
         `INSERT INTO dead_generation (audience_id, generation, partner_id, requested_by) VALUES ($1, -1, $2, 'secret')`,
