@@ -77,7 +77,7 @@ export type Progress = {
   readonly rowsRead: number;
   /** Number of unfinished jobs ahead of this job in the partner's lane. 0 when the job is running or finished. */
   readonly queuePosition: number;
-  /** Null until the job has read its first bytes, because no estimate is possible before then. */
+  /** Null until the job has read its first bytes, unless the partner has finished other jobs. */
   readonly secondsLeft: number | null;
 };
 

@@ -101,6 +101,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   'operations/select-partners.ts': Array.from({ length: 3 }, () => byCommands),
   'overlap-store.ts': [/from "audience" where "id" in \(.* and \(audience\.partner_id = \$/, ofFoundAudience],
   'report-budget.ts': [/FROM report_draw\s+WHERE partner_id = \$/],
+  'lane-history.ts': [ofPartnerRow, ofPartnerRow],
   'reject-exports.ts': [
     ofFoundJob,
     ofFoundJob,

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { type ImportLog, logType, pathType } from '../../domain/import-log.ts';
 import { defaultQuotas } from '../../domain/quota.ts';
 import { type Progress, estimateSecondsLeft, jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
+import { type LaneHistory, estimateWait } from '../../domain/lane-estimate.ts';
 import type { ImportLogFilter } from '../../domain/list-filters.ts';
 import type { Sealer } from '../../ports/crypto.ts';
 import type { ImportLogStore, NewDelete, NewImport, SubmittedImport } from '../../ports/import-log-store.ts';
@@ -18,6 +19,7 @@ import { cancelJob } from './lane/cancel-job.ts';
 import { failedFilesOf, toImportMode, toJobStatus, toKeyType, toLogType, toPathType } from './lane/jobs.ts';
 import { postgresAcceptedRequests, runIdempotently } from './idempotency-store.ts';
 import { submitJob } from './lane/lane-store.ts';
+import { selectLaneHistory } from './lane-history.ts';
 import { selectLoadedFiles } from './loaded-files.ts';
 
 export function postgresImportLogStore(
@@ -197,7 +199,10 @@ async function selectImportLogs(
   else if ('ids' in filter)
     query = query.where('log.job_id', '=', sql<number>`ANY (${filter.ids})`).orderBy('log.job_id', 'desc');
   else query = query.where('log.job_id', '<', filter.beforeId).orderBy('log.job_id', 'desc').limit(filter.limit);
-  return (await query.execute()).map((row) => ({
+  const rows = await query.execute();
+  const isWaiting = rows.some(({ status }) => openStatuses.some((open) => open === status));
+  const history = isWaiting ? await selectLaneHistory(db, partnerId) : null;
+  return rows.map((row) => ({
     importLogId: row.id,
     filePath: row.file_path,
     pathType: toPathType(row.path_type),
@@ -208,7 +213,7 @@ async function selectImportLogs(
     uniqueDevices: BigInt(row.unique_devices),
     totalRows: BigInt(row.total_rows),
     errors: row.errors,
-    progress: progressOf(row),
+    progress: progressOf(row, history),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     startedAt: row.listed_at,
@@ -221,14 +226,17 @@ async function selectImportLogs(
   }));
 }
 
-function progressOf(row: {
-  status: number;
-  bytes_total: number;
-  total_rows: number;
-  read: { bytes: number; rows: number } | null;
-  jobs_ahead: number;
-  running_seconds: number | null;
-}): Progress {
+function progressOf(
+  row: {
+    status: number;
+    bytes_total: number;
+    total_rows: number;
+    read: { bytes: number; rows: number } | null;
+    jobs_ahead: number;
+    running_seconds: number | null;
+  },
+  history: LaneHistory | null,
+): Progress {
   const isOpen = openStatuses.some((status) => status === row.status);
   const bytesRead = row.read?.bytes ?? (isOpen ? 0 : row.bytes_total);
   const left = estimateSecondsLeft({ bytes: bytesRead, total: row.bytes_total }, row.running_seconds ?? 0);
@@ -237,6 +245,6 @@ function progressOf(row: {
     bytesTotal: row.bytes_total,
     rowsRead: row.read?.rows ?? row.total_rows,
     queuePosition: row.jobs_ahead,
-    secondsLeft: isOpen ? left : 0,
+    secondsLeft: isOpen ? (left ?? (history && estimateWait(history, row.jobs_ahead))) : 0,
   };
 }

@@ -37,10 +37,10 @@ const progressSchema = z
     queue_position: z
       .int()
       .meta({ description: "Number of the partner's open jobs ahead of this one, including audience loads." }),
-    estimated_seconds_left: z
-      .int()
-      .nullable()
-      .meta({ description: 'Estimated seconds until the job finishes. Null if no estimate is possible yet.' }),
+    estimated_seconds_left: z.int().nullable().meta({
+      description:
+        'Estimated seconds until the job finishes. For a waiting job, the estimate is based on how long your last jobs took. Null if no estimate is possible yet.',
+    }),
   })
   .meta({ id: 'Progress' });
 
