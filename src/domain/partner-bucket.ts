@@ -5,6 +5,8 @@ import { invalidFilePath, pathProblem, requireKeyLength } from './source-file.ts
 export type BucketKeys = {
   readonly accessKeyId: string;
   readonly secretAccessKey: Secret;
+  /** Present for temporary credentials. */
+  readonly sessionToken?: Secret;
   readonly region: string;
 };
 

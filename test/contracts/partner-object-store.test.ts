@@ -61,7 +61,7 @@ describe('a bucket in another region', () => {
 });
 
 describe('expired credentials', () => {
-  const listed = async (sessionToken?: Secret): Promise<unknown> => {
+  const listed = async (more: { sessionToken?: Secret; isOfRole?: boolean }): Promise<unknown> => {
     const storage = await startStorage((_asked, _request, response) => {
       response.writeHead(400, { 'content-type': 'application/xml' });
       response.end('<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>');
@@ -74,8 +74,9 @@ describe('expired credentials', () => {
         accessKeyId: 'KEY',
         secretAccessKey: new Secret('secret'),
         region: 'us-east-1',
-        ...(sessionToken ? { sessionToken } : {}),
+        ...(more.sessionToken && { sessionToken: more.sessionToken }),
       },
+      isOfRole: more.isOfRole ?? false,
     });
     const error: unknown = await store.list('in/', 10).catch((reason: unknown) => reason);
     store.close();
@@ -84,10 +85,11 @@ describe('expired credentials', () => {
   };
 
   it("fails the job if the partner's own credentials have expired", async () => {
-    expect(await listed()).toMatchObject({ code: 'storage_credentials_rejected', isFinal: true });
+    for (const given of [{}, { sessionToken: new Secret('token') }])
+      expect(await listed(given)).toMatchObject({ code: 'storage_credentials_rejected', isFinal: true });
   });
 
   it('retries if the credentials of an assumed role have expired', async () => {
-    expect(await listed(new Secret('token'))).toMatchObject({ name: 'ExpiredToken' });
+    expect(await listed({ sessionToken: new Secret('token'), isOfRole: true })).toMatchObject({ name: 'ExpiredToken' });
   });
 });

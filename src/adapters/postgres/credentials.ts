@@ -8,7 +8,12 @@ import type { Database } from './db/tables.ts';
 
 type Owner = { readonly jobId: JobId; readonly partnerId: PartnerId };
 
-const keysSchema = z.object({ accessKeyId: z.string(), secretAccessKey: z.string(), region: z.string() });
+const keysSchema = z.object({
+  accessKeyId: z.string(),
+  secretAccessKey: z.string(),
+  sessionToken: z.string().optional(),
+  region: z.string(),
+});
 const roleSchema = z.object({ roleArn: z.string(), region: z.string() });
 const schema = z.union([keysSchema, roleSchema]);
 
@@ -22,7 +27,11 @@ function contextOf({ jobId, partnerId }: Owner): string {
 export function sealCredentials(sealer: Sealer, owner: Owner, credentials: BucketCredentials): Sealed {
   const plain = isRole(credentials)
     ? credentials
-    : { ...credentials, secretAccessKey: credentials.secretAccessKey.reveal() };
+    : {
+        ...credentials,
+        secretAccessKey: credentials.secretAccessKey.reveal(),
+        ...(credentials.sessionToken && { sessionToken: credentials.sessionToken.reveal() }),
+      };
   const text = JSON.stringify(plain);
   return sealer.seal(text, contextOf(owner));
 }
@@ -38,7 +47,13 @@ export async function openCredentials(db: Database, sealer: Sealer, owner: Owner
     .executeTakeFirst();
   if (!row) return null;
   const opened = schema.parse(JSON.parse(unseal(sealer, { keyId: row.key_id, bytes: row.sealed }, owner)));
-  return 'roleArn' in opened ? opened : { ...opened, secretAccessKey: new Secret(opened.secretAccessKey) };
+  if ('roleArn' in opened) return opened;
+  const { sessionToken, ...keys } = opened;
+  return {
+    ...keys,
+    secretAccessKey: new Secret(keys.secretAccessKey),
+    ...(sessionToken !== undefined && { sessionToken: new Secret(sessionToken) }),
+  };
 }
 
 function unseal(sealer: Sealer, sealed: Sealed, owner: Owner): string {

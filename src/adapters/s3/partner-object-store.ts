@@ -3,7 +3,6 @@ import type { FailureCode } from '../../domain/failure-catalog.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Network } from '../../domain/network-address.ts';
 import type { BucketKeys } from '../../domain/partner-bucket.ts';
-import type { Secret } from '../../domain/secret.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
 import { type Resolve, destroyAgents, guardedAgents } from '../guarded-agents.ts';
 import { connectS3 } from './connect.ts';
@@ -11,7 +10,9 @@ import { s3ObjectStore } from './object-store.ts';
 
 export type PartnerBucket = {
   readonly bucket: string;
-  readonly credentials: BucketKeys & { readonly sessionToken?: Secret };
+  readonly credentials: BucketKeys;
+  /** Whether Inlet obtained the credentials itself, from a role. The partner is then not responsible for their expiry. */
+  readonly isOfRole?: boolean;
   /** Endpoint from the configuration, never from a request. */
   readonly endpoint: string | null;
   /** Private networks to which connections are allowed, also from the configuration. */
@@ -29,11 +30,12 @@ export function partnerObjectStore({
   endpoint,
   networks,
   resolve,
+  isOfRole = false,
 }: PartnerBucket): ObjectStore & { close: () => void } {
   const agents = guardedAgents(networks, resolve);
   const client = connectS3({ endpoint, ...credentials }, agents);
   const store = s3ObjectStore(client, bucket, agents);
-  const context: Context = { bucket, isSession: credentials.sessionToken !== undefined };
+  const context: Context = { bucket, isOfRole };
   return {
     find: async (key) => {
       try {
@@ -71,8 +73,7 @@ const codeByName: Readonly<Record<string, FailureCode>> = {
 
 type Context = {
   readonly bucket: string;
-  /** Whether the credentials are temporary. If they are, the partner is not responsible for their expiry. */
-  readonly isSession: boolean;
+  readonly isOfRole: boolean;
 };
 
 async function explained<T>(context: Context, run: () => Promise<T>): Promise<T> {
@@ -99,9 +100,9 @@ function codeOfStatus(status: number): FailureCode | undefined {
   return status >= 400 && status < 500 ? 'storage_refused' : undefined;
 }
 
-function explain({ bucket, isSession }: Context, error: unknown): unknown {
+function explain({ bucket, isOfRole }: Context, error: unknown): unknown {
   if (!(error instanceof S3ServiceException)) return error;
-  if (isSession && error.name === 'ExpiredToken') return error;
+  if (isOfRole && error.name === 'ExpiredToken') return error;
   const code = codeOf(error.name, error.$metadata.httpStatusCode ?? 0);
   if (code === undefined) return error;
   return new Failure(code, `The storage returned "${error.name}" for the bucket "${bucket}".`, { cause: error });

@@ -19,6 +19,8 @@ type CredentialOptions = {
 /** The secret is read from this variable or a prompt. An option would leave the secret in the shell history. */
 const secretVariable = 'INLET_SOURCE_SECRET_ACCESS_KEY';
 
+/** Temporary credentials also have a token. */
+const tokenVariable = 'INLET_SOURCE_SESSION_TOKEN';
 /** Reads the credentials for the partner's own bucket. */
 async function readCredentials(
   isOwnBucket: boolean,
@@ -41,7 +43,8 @@ async function readCredentials(
   const secret =
     readEnvironment()[secretVariable] ??
     (await ask({ what: 'Secret access key for your bucket', flag: secretVariable, isSecret: true }));
-  return { ...of, accessKeyId: id, secretAccessKey: secret };
+  const sessionToken = readEnvironment()[tokenVariable];
+  return { ...of, accessKeyId: id, secretAccessKey: secret, ...(sessionToken ? { sessionToken } : {}) };
 }
 
 /**

@@ -22,6 +22,7 @@ const environment = `Environment variables. They override the saved login; --pro
   INLET_STORAGE_ENDPOINT, _REGION, _BUCKET, _PREFIX, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY
                                    storage for uploads; all are required, except _ENDPOINT for AWS
   INLET_SOURCE_SECRET_ACCESS_KEY   secret key of your own bucket, for \`inlet import s3://…\`
+  INLET_SOURCE_SESSION_TOKEN       session token, if the keys of your own bucket are temporary
   XDG_CONFIG_HOME                  logins are saved in its folder \`inlet\` (default: ~/.config)
   XDG_STATE_HOME                   unfinished uploads are recorded in its folder \`inlet\` (default: ~/.local/state)
   NO_COLOR                         disable color

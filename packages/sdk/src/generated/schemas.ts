@@ -2,29 +2,9 @@
 
 export type AbortUpload = Readonly<Record<string, unknown>> | null;
 
-export type ApiKey = {
-  readonly key_id: number;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  /** ISO 8601, UTC. */
-  readonly created_at: string;
-  /** The key or console session that created the key. Null for the operator. */
-  readonly created_by: string | null;
-  /** When the key was last used, accurate to about a minute. Null if it was never used. */
-  readonly last_used_at: string | null;
-  /** When the key stops working. Null if it never expires. */
-  readonly expires_at: string | null;
-  /** When the key was revoked. */
-  readonly revoked_at: string | null;
-  /** Whether this request was sent with the key. */
-  readonly current: boolean;
-};
-
 export type AppendFiles = {
   /** The path of a file, or a prefix of many files, relative to the partner's prefix. */
-  readonly file_path?: string | undefined;
-  /** The new name of the audience. Nothing is loaded. */
-  readonly name?: string | undefined;
+  readonly file_path: string;
 };
 
 export type Attribute = {
@@ -38,8 +18,6 @@ export type Attribute = {
 export type Audience = {
   readonly audience_id: number;
   readonly name: string;
-  /** The customer that owns the audience. Null for your own audiences. */
-  readonly customer: string | null;
   /** Distinct devices in the audience. */
   readonly unique_devices: number;
   /** The segment ID to use in the deep link to the composition report. */
@@ -58,42 +36,9 @@ export type Audience = {
   readonly matched_at: string | null;
 };
 
-export type AudienceAppend = {
-  /** Cancel or retry the append with this ID. */
-  readonly append_id: number;
-  readonly file_path: string;
-  /** 0 pending, 1 running, 2 done, 3 error. */
-  readonly status: 0 | 1 | 2 | 3;
-  /** Number of files that the append loads. Null until they are listed. */
-  readonly files: {
-    readonly all: number;
-    readonly loaded: number;
-    readonly failed: number;
-  } | null;
-  /** Rows of the loaded files. */
-  readonly rows_uploaded: number;
-  /** Why the append failed. Null unless the status is 3. */
-  readonly error: {
-    /** A stable code. See docs/errors.md. */
-    readonly code: string;
-    readonly message: string;
-  } | null;
-  readonly finished_at: string | null;
-  /** When the append was canceled. Null unless it was. */
-  readonly cancel_requested_at: string | null;
-  /** Who canceled the append. */
-  readonly cancel_requested_by: 'partner' | 'operator' | null;
-  /** The append that this one repeats. */
-  readonly retry_of: number | null;
-  /** Whether a later clear removed the devices or canceled the append. */
-  readonly cleared: boolean;
-};
-
 export type AudienceDetails = {
   readonly audience_id: number;
   readonly name: string;
-  /** The customer that owns the audience. Null for your own audiences. */
-  readonly customer: string | null;
   /** Distinct devices in the audience. */
   readonly unique_devices: number;
   /** The segment ID to use in the deep link to the composition report. */
@@ -117,8 +62,6 @@ export type AudienceDetails = {
 export type AudienceFile = {
   /** ID of this entry. Use it to dismiss a failed entry. It begins with `path-` for a path without files. */
   readonly file_id: string;
-  /** The append that loads the entry. It can be canceled or retried. */
-  readonly append_id: number;
   /** Object key, including the partner's prefix. */
   readonly s3_path: string;
   /** The loaded version of the object. Null for a path without files. */
@@ -138,16 +81,6 @@ export type AudienceFile = {
   readonly dismissed_at: string | null;
   /** ISO 8601, UTC. */
   readonly updated_at: string;
-};
-
-export type AudienceHistoryEntry = {
-  readonly type: 'append' | 'clear';
-  /** When the request was accepted. */
-  readonly at: string;
-  /** Who sent the request: an API key (`key 3`) or a user of the console. Null if it is not recorded. */
-  readonly by: string | null;
-  /** Null for a clear. */
-  readonly append: AudienceAppend | null;
 };
 
 export type AudienceRejects = {
@@ -174,8 +107,6 @@ export type AudienceRejects = {
   readonly expires_at: string | null;
   readonly file: RejectsFile | null;
 };
-
-export type CancelAppend = Readonly<Record<string, unknown>> | null;
 
 export type CancelImport = Readonly<Record<string, unknown>> | null;
 
@@ -251,22 +182,6 @@ export type ConsoleLink = {
   readonly expires_at: string;
 };
 
-export type CreateApiKey = {
-  /** The purpose of the key, at most 100 characters. */
-  readonly name?: string | undefined;
-  /** What the key can do. Only scopes that the caller has. */
-  readonly scopes: readonly ('marketplace:read' | 'marketplace:write' | 'audience:read' | 'audience:write' | 'attributes:write' | 'keys:read' | 'keys:write' | 'customers:read' | 'customers:write' | 'storage:write')[];
-  /** Null if the key never expires. A key never outlives the key that creates it. */
-  readonly expires_in_days?: number | null | undefined;
-};
-
-export type CreateAttribute = {
-  /** A unique name of 1 to 100 characters. Composition reports show it, including those of other partners. */
-  readonly name: string;
-  /** Your own keys for the attribute, which files can contain instead of its ID. At most 1000. Each key has 1 to 200 characters, without `|`, control characters, or spaces at the ends. */
-  readonly foreign_keys?: readonly string[] | undefined;
-};
-
 export type CreateAudience = {
   readonly name: string;
   /** The path of a file, or a prefix of many files, relative to the partner's prefix. */
@@ -275,53 +190,9 @@ export type CreateAudience = {
 
 export type CreateConsoleLink = Readonly<Record<string, unknown>> | null;
 
-export type CreateCustomer = {
-  /** A unique name of 1 to 100 characters. A token of an OpenID Connect issuer names the customer by this name, exactly. */
-  readonly name: string;
-};
-
-export type CreatedApiKey = {
-  readonly key_id: number;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  /** ISO 8601, UTC. */
-  readonly created_at: string;
-  /** The key or console session that created the key. Null for the operator. */
-  readonly created_by: string | null;
-  /** When the key was last used, accurate to about a minute. Null if it was never used. */
-  readonly last_used_at: string | null;
-  /** When the key stops working. Null if it never expires. */
-  readonly expires_at: string | null;
-  /** When the key was revoked. */
-  readonly revoked_at: string | null;
-  /** Whether this request was sent with the key. */
-  readonly current: boolean;
-  /** The API key, which is shown only here. Null in the response to a repeated request, because Inlet stores only a hash. */
-  readonly api_key: string | null;
-};
-
 export type CreatedAudience = {
   readonly audience_id: number;
   readonly default_warehouse_segment_id: number;
-};
-
-export type CreatedUserToken = {
-  readonly token_id: number;
-  readonly customer_id: number;
-  /** ISO 8601, UTC. */
-  readonly created_at: string;
-  /** The key or console session that created the token. Null for the operator. */
-  readonly created_by: string | null;
-  readonly revoked_at: string | null;
-  /** The user token, which is shown only here. Null in the response to a repeated request, because Inlet stores only a hash. */
-  readonly user_token: string | null;
-};
-
-export type CreateUserToken = Readonly<Record<string, unknown>> | null;
-
-export type Customer = {
-  readonly customer_id: number;
-  readonly name: string;
 };
 
 export type DeleteAttributeData = {
@@ -330,8 +201,6 @@ export type DeleteAttributeData = {
   /** The attributes whose data is deleted. `key_type` determines whether these are attribute IDs or foreign keys. */
   readonly keys: readonly string[];
 };
-
-export type DeleteAudience = Readonly<Record<string, unknown>> | null;
 
 /** The exact count is in this range, which includes the noise and the rounding. */
 export type DevicesRange = {
@@ -431,9 +300,9 @@ export type IndexRange = {
 } | null;
 
 export type Limits = {
-  /** Maximum number of requests per minute with this API key, or in all sessions of a user of the console. */
+  /** Maximum number of requests per minute with this API key. */
   readonly requests_per_minute_per_key: number;
-  /** Maximum number of requests per minute across all of the partner's API keys, and separately across all of its sessions in the console. */
+  /** Maximum number of requests per minute across all of the partner's API keys. */
   readonly requests_per_minute_per_partner: number;
   /** Maximum number of unfinished jobs per partner. Up to 20 deletes are accepted beyond this limit. */
   readonly open_jobs: number;
@@ -470,8 +339,8 @@ export type Limits = {
       readonly renews_at: string | null;
     };
   };
-  /** What you can store. Above a quota, the response is 422 `quota_exceeded`. Absent in the console for customers and for links to a report, because the usage is that of the whole partner. */
-  readonly quotas?: {
+  /** What you can store. Above a quota, the response is 422 `quota_exceeded`. */
+  readonly quotas: {
     /** Rows of your attributes and audiences, including duplicates that are not merged yet and deleted rows that are not purged yet. */
     readonly stored_rows: {
       readonly limit: number;
@@ -508,7 +377,7 @@ export type Limits = {
       /** When `used` was measured. Null before the first time. */
       readonly measured_at: string | null;
     };
-  } | undefined;
+  };
 };
 
 export type Live = {
@@ -889,10 +758,6 @@ export type Queued = {
   readonly import_log_id: number;
 };
 
-export type QueuedAppend = {
-  readonly append_id: number;
-};
-
 export type QueueImport = {
   /** The path of a file, or a prefix of many files, relative to the partner's prefix. With `path_type` 1, the form is s3://<bucket>/<path>. */
   readonly file_path: string;
@@ -951,6 +816,8 @@ export type RejectsFile = {
   /** Number of rejected rows. */
   readonly rows: number;
   /** Path of the exported file, relative to the partner's prefix in the shared bucket. */
+    /** The session token of temporary credentials. They must be valid until the import has read all files, because Inlet cannot renew them. */
+    readonly sessionToken?: string | undefined;
   readonly rejects_path: string | null;
   /** Size of the exported file, gzipped. */
   readonly bytes: number;
@@ -961,18 +828,6 @@ export type RejectsFile = {
     readonly code: string;
     readonly message: string;
   } | null;
-};
-
-export type RemoveCustomer = Readonly<Record<string, unknown>> | null;
-
-export type RenameAttribute = {
-  /** A unique name of 1 to 100 characters. */
-  readonly name: string;
-};
-
-export type RenameCustomer = {
-  /** A unique name of 1 to 100 characters. A token of an OpenID Connect issuer names the customer by this name, exactly. */
-  readonly name: string;
 };
 
 export type RequestAudienceRejects = Readonly<Record<string, unknown>> | null;
@@ -988,16 +843,7 @@ export type RequestImportRejects = {
   } | undefined;
 };
 
-export type RetireAttribute = Readonly<Record<string, unknown>> | null;
-
-export type RetryAppend = {
-  /** `all` (default): every file under the path. `failed`: only the files that failed or were canceled, in their current version. */
-  readonly files?: 'all' | 'failed' | undefined;
-};
-
 export type RetryImport = {
-  /** `all` (default): every file under the path. `failed`: only the files that failed or were canceled, in their current version. */
-  readonly files?: 'all' | 'failed' | undefined;
   /** Credentials for the partner's own bucket. Required if `path_type` is 1. */
   readonly credentials?: {
     readonly accessKeyId?: string | undefined;
@@ -1008,80 +854,11 @@ export type RetryImport = {
   } | undefined;
 };
 
-export type RevokeApiKey = Readonly<Record<string, unknown>> | null;
-
-export type RevokeUserToken = Readonly<Record<string, unknown>> | null;
-
-export type RotateApiKey = {
-  /** How long the old key keeps working. With 0, it stops working at once. */
-  readonly overlap_hours?: number | undefined;
-  /** Null for the lifetime of the old key. */
-  readonly expires_in_days?: number | null | undefined;
-};
-
-export type RotatedApiKey = {
-  readonly key_id: number;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  /** ISO 8601, UTC. */
-  readonly created_at: string;
-  /** The key or console session that created the key. Null for the operator. */
-  readonly created_by: string | null;
-  /** When the key was last used, accurate to about a minute. Null if it was never used. */
-  readonly last_used_at: string | null;
-  /** When the key stops working. Null if it never expires. */
-  readonly expires_at: string | null;
-  /** When the key was revoked. */
-  readonly revoked_at: string | null;
-  /** Whether this request was sent with the key. */
-  readonly current: boolean;
-  /** The API key, which is shown only here. Null in the response to a repeated request, because Inlet stores only a hash. */
-  readonly api_key: string | null;
-  readonly replaces: ApiKey;
-};
-
-export type RotatedStorageKey = {
-  readonly access_key_id: string;
-  /** Null for a key that was created with your account. */
-  readonly created_at: string | null;
-  /** The key or console session that created the storage key. Null for the operator. */
-  readonly created_by: string | null;
-  /** When the key is removed from the storage, within about ten seconds. Null if it stays. */
-  readonly expires_at: string | null;
-  /** The secret, which is shown only here. Null in the response to a repeated request, because Inlet does not store it. */
-  readonly secret_access_key: string | null;
-  /** The other keys, which expire. */
-  readonly replaces: readonly StorageKey[];
-};
-
-export type RotateStorageKeys = {
-  /** How long the other keys keep working. With 0, they stop working within about ten seconds. */
-  readonly overlap_hours?: number | undefined;
-};
-
 export type StartUpload = {
   /** The path of the new file, relative to the partner's prefix. */
   readonly file_path: string;
   /** Size of the file. */
   readonly bytes: number;
-};
-
-export type StorageKey = {
-  readonly access_key_id: string;
-  /** Null for a key that was created with your account. */
-  readonly created_at: string | null;
-  /** The key or console session that created the storage key. Null for the operator. */
-  readonly created_by: string | null;
-  /** When the key is removed from the storage, within about ten seconds. Null if it stays. */
-  readonly expires_at: string | null;
-};
-
-export type TieForeignKeys = {
-  readonly foreign_keys: readonly string[];
-};
-
-export type UntieForeignKeys = {
-  readonly foreign_keys: readonly string[];
 };
 
 export type Upload = {
@@ -1107,15 +884,9 @@ export type Upload = {
     readonly url: string;
   })[];
   /** When the upload can no longer be read or completed (ISO 8601, UTC). */
+    /** The session token of temporary credentials. They must be valid until the import has read all files, because Inlet cannot renew them. */
+    readonly sessionToken?: string | undefined;
   readonly expires_at: string;
 };
-
-export type UserToken = {
-  readonly token_id: number;
-  readonly customer_id: number;
-  /** ISO 8601, UTC. */
-  readonly created_at: string;
-  /** The key or console session that created the token. Null for the operator. */
-  readonly created_by: string | null;
-  readonly revoked_at: string | null;
-};
+    /** The session token of temporary credentials. They must be valid until the import has read all files, because Inlet cannot renew them. */
+    readonly sessionToken?: string | undefined;

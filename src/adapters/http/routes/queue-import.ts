@@ -12,17 +12,25 @@ import { queuedSchema } from '../records/import-log.ts';
 import { filePath, keyType, pathType } from '../schemas.ts';
 
 /** Inlet sends these values to the storage in HTTP headers, so they must be printable ASCII without spaces. */
-const printable = z
-  .string()
-  .max(256)
-  .regex(/^[\x21-\x7e]+$/, {
-    error: ({ path = [] }) => `${path.join('.')} must be printable ASCII without spaces.`,
-  });
+const printable = (maxLength: number) =>
+  z
+    .string()
+    .max(maxLength)
+    .regex(/^[\x21-\x7e]+$/, {
+      error: ({ path = [] }) => `${path.join('.')} must be printable ASCII without spaces.`,
+    });
+
+/** Session tokens of AWS have about 1,000 characters, and AWS does not limit them. */
+const maxTokenLength = 4_096;
 
 export const credentialsSchema = z
   .strictObject({
-    accessKeyId: printable.optional(),
-    secretAccessKey: printable.optional(),
+    accessKeyId: printable(256).optional(),
+    secretAccessKey: printable(256).optional(),
+    sessionToken: printable(maxTokenLength).optional().meta({
+      description:
+        'The session token of temporary credentials. They must be valid until the import has read all files, because Inlet cannot renew them.',
+    }),
     roleArn: z.string().max(2048).optional().meta({
       description:
         "The ARN of an IAM role. Inlet assumes the role with the partner's external ID. Send either `roleArn` or the two keys.",
@@ -30,7 +38,11 @@ export const credentialsSchema = z
     region: z.string().min(1).max(64),
   })
   .superRefine(
-    ({ accessKeyId, secretAccessKey, roleArn }, context) => {
+    ({ accessKeyId, secretAccessKey, sessionToken, roleArn }, context) => {
+      if (sessionToken !== undefined && roleArn !== undefined) {
+        const message = 'credentials.sessionToken must not be combined with roleArn.';
+        context.addIssue({ code: 'custom', path: ['sessionToken'], message });
+      }
       for (const [name, value] of Object.entries({ accessKeyId, secretAccessKey })) {
         if ((value === undefined) !== (roleArn === undefined)) continue;
         const rule = roleArn === undefined ? 'is required, unless roleArn is set' : 'must not be combined with roleArn';
@@ -161,7 +173,13 @@ export const queueImport = defineRoute({
 
 type Credentials = z.infer<typeof credentialsSchema>;
 
-export function bucketCredentials({ accessKeyId, secretAccessKey, roleArn, region }: Credentials): BucketCredentials {
+export function bucketCredentials({
+  accessKeyId,
+  secretAccessKey,
+  sessionToken,
+  roleArn,
+  region,
+}: Credentials): BucketCredentials {
   if (roleArn !== undefined) return { roleArn, region };
   if (accessKeyId === undefined || secretAccessKey === undefined) {
     throw new Failure(
@@ -169,7 +187,12 @@ export function bucketCredentials({ accessKeyId, secretAccessKey, roleArn, regio
       'credentials must contain either accessKeyId and secretAccessKey, or roleArn.',
     );
   }
-  return { accessKeyId, secretAccessKey: new Secret(secretAccessKey), region };
+  return {
+    accessKeyId,
+    secretAccessKey: new Secret(secretAccessKey),
+    ...(sessionToken !== undefined && { sessionToken: new Secret(sessionToken) }),
+    region,
+  };
 }
 
 /** Sends status 202 with the location of the import log. */
