@@ -21,6 +21,8 @@ export function prefixOfPartner(name: string): string {
 export type PartnerSettings = {
   /** Maximum share of rejected rows in an audience file. With 0, one rejected row makes the file fail. */
   readonly audienceBadRowShare: number;
+  /** Whether IDs without hyphens are accepted. Otherwise, they are rejected as hashes. */
+  readonly unhyphenatedIds: boolean;
 };
 
 /** Accepts only plain numbers. Rejects "1%" and an empty string, which JavaScript would convert to 0. */

@@ -48,44 +48,43 @@ export function sourceStorage(deps: {
         return await run(deps.instrument('partnerBucket', objects));
       } finally {
         close();
-type PartnerBuckets = {
-  readonly partnerEndpoint: string | null;
-  readonly partnerNetworks: readonly Network[];
-  readonly keysOfRole: (role: BucketRole, partnerId: PartnerId) => Promise<BucketKeys>;
-  readonly instrument: (name: 'sharedBucket' | 'partnerBucket', objects: ObjectStore) => ObjectStore;
-};
+        type PartnerBuckets = {
+          readonly partnerEndpoint: string | null;
+          readonly partnerNetworks: readonly Network[];
+          readonly keysOfRole: (role: BucketRole, partnerId: PartnerId) => Promise<BucketKeys>;
+          readonly instrument: (name: 'sharedBucket' | 'partnerBucket', objects: ObjectStore) => ObjectStore;
+        };
 
-async function withPartnerBucket<T>(
-  deps: PartnerBuckets,
-  source: Pick<JobSource, 'partnerId' | 'filePath'>,
-  credentials: BucketCredentials,
-  run: (objects: ObjectStore) => Promise<T>,
-): Promise<T> {
-  const keys = isRole(credentials) ? await deps.keysOfRole(credentials, source.partnerId) : credentials;
-  const { bucket } = parsePartnerPath(source.filePath);
-  const { close, ...objects } = partnerObjectStore({
-    bucket,
-    credentials: keys,
-    endpoint: deps.partnerEndpoint,
-    networks: deps.partnerNetworks,
-    isOfRole: isRole(credentials),
-  });
-  try {
-    return await run(deps.instrument('partnerBucket', objects));
-  } finally {
-    close();
-  }
-}
+        async function withPartnerBucket<T>(
+          deps: PartnerBuckets,
+          source: Pick<JobSource, 'partnerId' | 'filePath'>,
+          credentials: BucketCredentials,
+          run: (objects: ObjectStore) => Promise<T>,
+        ): Promise<T> {
+          const keys = isRole(credentials) ? await deps.keysOfRole(credentials, source.partnerId) : credentials;
+          const { bucket } = parsePartnerPath(source.filePath);
+          const { close, ...objects } = partnerObjectStore({
+            bucket,
+            credentials: keys,
+            endpoint: deps.partnerEndpoint,
+            networks: deps.partnerNetworks,
+            isOfRole: isRole(credentials),
+          });
+          try {
+            return await run(deps.instrument('partnerBucket', objects));
+          } finally {
+            close();
+          }
+        }
 
-/** Opens the storage of a dry run, with the credentials of the request. Nothing is stored. */
-export function dryRunStorage(deps: PartnerBuckets & { readonly shared: ObjectStore }): DryRunStorage {
-  const shared = deps.instrument('sharedBucket', deps.shared);
-  return {
-    withObjects: async (source, credentials, run) =>
-      credentials === null ? run(shared) : withPartnerBucket(deps, source, credentials, run),
-  };
-}
-
+        /** Opens the storage of a dry run, with the credentials of the request. Nothing is stored. */
+        export function dryRunStorage(deps: PartnerBuckets & { readonly shared: ObjectStore }): DryRunStorage {
+          const shared = deps.instrument('sharedBucket', deps.shared);
+          return {
+            withObjects: async (source, credentials, run) =>
+              credentials === null ? run(shared) : withPartnerBucket(deps, source, credentials, run),
+          };
+        }
       }
     },
   };

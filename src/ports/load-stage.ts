@@ -116,6 +116,8 @@ export type BatchClaim = {
   readonly files: readonly ClaimedFile[];
   /** Maximum share of rejected rows in a file. With 1, any number of rejected rows is skipped. */
   readonly badRowShare: number;
+  /** Whether the partner may send IDs without hyphens. */
+  readonly unhyphenatedIds: boolean;
   /** The previous attempt's load, which may have left data behind or may still be running. */
   readonly previousLoadId: LoadId | null;
 };

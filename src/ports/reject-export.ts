@@ -73,6 +73,8 @@ export type ClaimedExport = {
   readonly source: JobSource;
   /** Null for a file of an audience, which has no keys. */
   readonly keyType: KeyType | null;
+  /** Whether the partner may send IDs without hyphens. */
+  readonly unhyphenatedIds: boolean;
 };
 
 export type FileToExport = { readonly fileId: number; readonly path: string; readonly object: StoredObject };

@@ -50,6 +50,7 @@ describe('GET /v1/limits', () => {
       files_per_prefix: 60,
       keys_per_delete: 1000,
       audience_bad_row_share: 0,
+      unhyphenated_ids: false,
       gzip_file_bytes: 70,
       plain_file_bytes: 80,
       line_bytes: 90,

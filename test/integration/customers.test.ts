@@ -107,13 +107,14 @@ describe('customers and user tokens', () => {
     expect(token?.revoked_at).toBeNull();
   });
 
-  it('the operator can show a partner and set its allowed share of rejected rows in audience files', async () => {
+  it('the operator can show a partner and set its allowed share of rejected rows and whether it can send IDs without hyphens', async () => {
     const fresh: Record<string, unknown> = {
       partner_id: mine.id,
       name: mine.name,
       prefix: mine.prefix,
       external_id: expect.stringMatching(/^[\da-f-]{36}$/) as unknown,
       audience_bad_row_share: 0,
+      unhyphenated_ids: false,
     };
     expect(await read('partner', 'show', mine.name)).toEqual(fresh);
     const set = { ...fresh, audience_bad_row_share: 0.01 };
@@ -122,5 +123,8 @@ describe('customers and user tokens', () => {
     expect(await refusal('partner', 'set', mine.name, share, '-0.1')).toBe('invalid_request');
     expect(await refusal('partner', 'set', 'unknown', share, '0.5')).toBe('not_found');
     expect(await read('partner', 'show', mine.name)).toEqual(set);
+    const both = { ...set, unhyphenated_ids: true };
+    expect(await read('partner', 'set', mine.name, '--unhyphenated-ids', 'yes')).toEqual(both);
+    expect(await refusal('partner', 'set', mine.name)).toBe('invalid_request');
   });
 });

@@ -116,10 +116,13 @@ describe('the row rule', () => {
     { delimiter: '\t', headerRow: null, columns: fiveColumns, arrival: 'lines' },
     { delimiter: ',', headerRow: null, columns: memberColumns, arrival: 'lines' },
     { delimiter: '\t', headerRow: 1, columns: memberColumns, arrival: 'files' },
+    { delimiter: ',', headerRow: null, columns: twoColumns, unhyphenatedIds: true, arrival: 'lines' },
+    { delimiter: '\t', headerRow: 1, columns: fiveColumns, unhyphenatedIds: true, arrival: 'files' },
+    { delimiter: ',', headerRow: null, columns: memberColumns, unhyphenatedIds: true, arrival: 'lines' },
   ];
 
   it.each(layouts)(
-    'returns the same result in ClickHouse and in the domain ($columns, header $headerRow, as $arrival)',
+    'returns the same result in ClickHouse and in the domain ($columns, header $headerRow, as $arrival, IDs without hyphens: $unhyphenatedIds)',
     async ({ arrival, ...layout }) => {
       const seen = new Set<string>();
       await fc.assert(

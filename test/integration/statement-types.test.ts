@@ -42,6 +42,7 @@ const statementTypes: Specs = {
     prefix: 'string',
     next_seq: 'number=',
     audience_bad_row_share: 'number=',
+    unhyphenated_ids: 'boolean=',
     external_id: 'string=',
     purge_after: 'date=',
     created_at: 'date=',

@@ -10,6 +10,7 @@ export const marketplaceRules: CheckRules = {
   limits: defaultFileLimits,
   badRowShare: 1,
   keys: keysByForm(1),
+  unhyphenatedIds: false,
   expectGzip: hasGzipName,
   shownRows: 2,
 };

@@ -127,5 +127,9 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   ],
   'own-access/own-storage-keys.ts': ['test/acceptance/storage-keys.test.ts covers it'],
   'own-access/run-change.ts': [/FROM api_key\s+WHERE partner_id = \$/],
-  'partner-store.ts': [byBoth, /^select "audience_bad_row_share" .* from "partner" where "id" = \$/, byCommands],
+  'partner-store.ts': [
+    byBoth,
+    /^select "audience_bad_row_share" .*"unhyphenated_ids" .* from "partner" where "id" = \$/,
+    byCommands,
+  ],
 };

@@ -7,6 +7,8 @@ export type RowLayout = {
   readonly columns: readonly ColumnName[];
   /** The line number of the header. Null if the file has no header. */
   readonly headerRow: number | null;
+  /** Whether the partner may also send IDs without hyphens. Otherwise, 32 hexadecimal digits are a hash. */
+  readonly unhyphenatedIds?: boolean;
 };
 
 type Columns = readonly ColumnName[];
@@ -131,11 +133,40 @@ const hex = '[0-9a-fA-F]';
 /** Decision 10: the UUID version is not checked, because some platforms use v5. */
 export const advertisingIdPattern = `^${hex}{8}(-${hex}{4}){3}-${hex}{12}$`;
 
-/** Platforms report an all-zero ID for users who limit ad tracking. */
-export const zeroIdPattern = '^0{8}(-0{4}){3}-0{12}$';
+type IdPatterns = {
+  readonly advertisingId: string;
+  /** Platforms report an all-zero ID for users who limit ad tracking. */
+  readonly zeroId: string;
+  /** MD5, SHA-1, and SHA-256 in hexadecimal. An MD5 hash looks like an ID without hyphens. */
+  readonly hashedId: string;
+};
 
-/** MD5, SHA-1, and SHA-256 in hexadecimal. */
-export const hashedIdPattern = `^(${hex}{32}|${hex}{40}|${hex}{64})$`;
+const hyphenated: IdPatterns = {
+  advertisingId: advertisingIdPattern,
+  zeroId: '^0{8}(-0{4}){3}-0{12}$',
+  hashedId: `^(${hex}{32}|${hex}{40}|${hex}{64})$`,
+};
+const withOrWithoutHyphens: IdPatterns = {
+  advertisingId: `^(${hex}{32}|${hex}{8}(-${hex}{4}){3}-${hex}{12})$`,
+  zeroId: '^(0{32}|0{8}(-0{4}){3}-0{12})$',
+  hashedId: `^(${hex}{40}|${hex}{64})$`,
+};
+
+export function idPatterns({ unhyphenatedIds }: Pick<RowLayout, 'unhyphenatedIds'>): IdPatterns {
+  return unhyphenatedIds === true ? withOrWithoutHyphens : hyphenated;
+}
+
+/** The length of an ID without hyphens. */
+export const unhyphenatedLength = 32;
+
+/** Where the hyphens of an ID belong: the start and the length of each group, starting at 0. */
+export const idGroups: readonly (readonly [start: number, length: number])[] = [
+  [0, 8],
+  [8, 4],
+  [12, 4],
+  [16, 4],
+  [20, 12],
+];
 
 /**
  * The format of a foreign key. Foreign keys appear in files, so they must not contain the separator or control

@@ -35,6 +35,7 @@ function contextOf(shape: Partial<RowLayout>): LineContext {
 const csv = contextOf({});
 const tsv = contextOf({ delimiter: '\t' });
 const five = contextOf({ columns: fiveColumns });
+const unhyphenated = contextOf({ unhyphenatedIds: true });
 const accepted = (...attributeIds: number[]): RowStatus => ({
   outcome: 'accepted',
   row: { device: id, idType: 0, country: '', operation: 0, attributeIds, event: '' },
@@ -248,5 +249,27 @@ describe('validateRow', () => {
         });
       }),
     );
+  });
+});
+
+describe('an ID without hyphens', () => {
+  const bare = id.replaceAll('-', '');
+
+  it('is the same device as the ID with hyphens if the partner may send such IDs', () => {
+    for (const given of [bare, bare.toUpperCase(), `"${bare}"`, ` ${bare} `, id])
+      expect(validateRow(Buffer.from(`${given},sport`), 1, unhyphenated)).toEqual(accepted(11));
+  });
+
+  it.each([
+    { given: bare, context: csv, reason: 'hashed_id' },
+    { given: '0'.repeat(32), context: csv, reason: 'hashed_id' },
+    { given: '0'.repeat(32), context: unhyphenated, reason: 'zero_id' },
+    { given: 'a'.repeat(40), context: unhyphenated, reason: 'hashed_id' },
+    { given: 'a'.repeat(64), context: unhyphenated, reason: 'hashed_id' },
+    { given: `${bare.slice(0, 31)}g`, context: unhyphenated, reason: 'invalid_id' },
+    { given: `${bare.slice(0, 8)}-${bare.slice(8)}`, context: unhyphenated, reason: 'invalid_id' },
+    { given: `${bare.slice(0, 8)}-${bare.slice(9)}`, context: unhyphenated, reason: 'invalid_id' },
+  ])('$given is rejected with $reason', ({ given, context, reason }) => {
+    expect(validateRow(Buffer.from(`${given},sport`), 1, context)).toEqual({ outcome: 'rejected', reason });
   });
 });

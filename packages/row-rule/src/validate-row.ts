@@ -4,12 +4,12 @@ import {
   type RejectReason,
   type RowCheck,
   type RowLayout,
-  advertisingIdPattern,
-  hashedIdPattern,
+  idGroups,
+  idPatterns,
   keySeparator,
   splitLine,
   trimSpaces,
-  zeroIdPattern,
+  unhyphenatedLength,
 } from './row-rule.ts';
 import { decodeUtf8 } from './text.ts';
 
@@ -54,7 +54,7 @@ export function validateRow(raw: Uint8Array, row: number, context: LineContext):
   return {
     outcome: 'accepted',
     row: {
-      device: column(line, 'id', context).toLowerCase(),
+      device: hyphenate(column(line, 'id', context).toLowerCase()),
       idType: Number(column(line, 'id_type', context)),
       country: column(line, 'country', context).toUpperCase(),
       operation: Number(column(line, 'operation', context)),
@@ -89,9 +89,19 @@ function attributesOf(keys: readonly string[], { attributeIdByKey }: LineContext
   return [...new Set(keys.map((key) => attributeIdByKey.get(key) ?? 0))];
 }
 
-const isZeroId = new RegExp(zeroIdPattern);
-const isHashedId = new RegExp(hashedIdPattern);
-const isAdvertisingId = new RegExp(advertisingIdPattern);
+function hyphenate(id: string): string {
+  if (id.length !== unhyphenatedLength) return id;
+  return idGroups.map(([start, length]) => id.slice(start, start + length)).join('-');
+}
+
+const tests = [false, true].map((unhyphenatedIds) => {
+  const { zeroId, hashedId, advertisingId } = idPatterns({ unhyphenatedIds });
+  return { zero: new RegExp(zeroId), hashed: new RegExp(hashedId), valid: new RegExp(advertisingId) };
+});
+
+function testId(test: 'zero' | 'hashed' | 'valid', line: Line, context: LineContext): boolean {
+  return tests[context.layout.unhyphenatedIds === true ? 1 : 0]?.[test].test(column(line, 'id', context)) ?? false;
+}
 
 function applies(condition: Condition, line: Line, context: LineContext): boolean {
   switch (condition.is) {
@@ -104,11 +114,11 @@ function applies(condition: Condition, line: Line, context: LineContext): boolea
     case 'empty':
       return column(line, condition.column, context) === '';
     case 'zero_id':
-      return isZeroId.test(column(line, 'id', context));
+      return testId('zero', line, context);
     case 'hashed_id':
-      return isHashedId.test(column(line, 'id', context));
+      return testId('hashed', line, context);
     case 'invalid_id':
-      return !isAdvertisingId.test(column(line, 'id', context));
+      return !testId('valid', line, context);
     case 'not_one_of':
       return !condition.values.includes(column(line, condition.column, context));
     case 'longer_than':

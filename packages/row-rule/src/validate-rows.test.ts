@@ -53,6 +53,7 @@ const layouts: readonly RowLayout[] = [
   { delimiter: '\t', headerRow: null, columns: fiveColumns },
   { delimiter: ',', headerRow: null, columns: memberColumns },
   { delimiter: '\t', headerRow: 1, columns: memberColumns },
+  { delimiter: ',', headerRow: null, columns: fiveColumns, unhyphenatedIds: true },
 ];
 const keys = [
   { what: 'known', attributeIdByKey: knownKeys },

@@ -3,16 +3,16 @@ import {
   type Condition,
   type RejectReason,
   type RowLayout,
-  advertisingIdPattern,
   columnOfReason,
-  hashedIdPattern,
+  idGroups,
+  idPatterns,
   isRejectReason,
   keySeparator,
   operation,
   quotedFieldPatterns,
   rejectReasons,
   rowRule,
-  zeroIdPattern,
+  unhyphenatedLength,
 } from '@inlet/row-rule/row-rule';
 import type { LoadTarget } from '../../ports/load-stage.ts';
 
@@ -199,7 +199,7 @@ function rowStatusSteps(layout: RowLayout, maxLineBytes: number): Step[] {
     [`substring(raw, 1 + 3 * is_marked, length(raw) - 3 * is_marked - endsWith(raw, '\\r')) AS line`],
     [`splitByChar(${literal(layout.delimiter)}, trimmed) AS plain`, `${fieldsSql(layout)} AS fields`],
     [
-      `toUUIDOrZero(${columnSql('id', layout, 'plain')}) AS plain_device`,
+      `toUUIDOrZero(${idSql(layout, 'plain')}) AS plain_device`,
       ...(hasKeys
         ? [
             `${attributeIdsSql(`splitByChar(${literal(keySeparator)}, ${columnSql('keys', layout, 'plain')})`, 'plain')} AS plain_attribute_ids`,
@@ -213,7 +213,7 @@ function rowStatusSteps(layout: RowLayout, maxLineBytes: number): Step[] {
     ],
     [
       ...(hasKeys ? ['if(is_good, plain_attribute_ids, exact_attribute_ids) AS row_attribute_ids'] : []),
-      `if(is_good, plain_device, toUUIDOrZero(${columnSql('id', layout, 'fields')})) AS device`,
+      `if(is_good, plain_device, toUUIDOrZero(${idSql(layout, 'fields')})) AS device`,
       `if(is_good, 0, multiIf(${statuses.join(', ')}, 0)) AS row_status`,
       `toUInt8OrZero(${eitherSql('id_type', layout)}) AS id_type`,
       `upper(${eitherSql('country', layout)}) AS country`,
@@ -273,6 +273,14 @@ function columnSql(column: ColumnName, layout: RowLayout, from: Split): string {
   return index < 0 ? `''` : `${from}[${index + 1}]`;
 }
 
+/** The ID with hyphens. ClickHouse versions differ in whether they parse a UUID without hyphens. */
+function idSql(layout: RowLayout, from: Split): string {
+  const id = columnSql('id', layout, from);
+  if (layout.unhyphenatedIds !== true) return id;
+  const groups = idGroups.map(([start, length]) => `substring(${id}, ${start + 1}, ${length})`);
+  return `if(length(${id}) = ${unhyphenatedLength}, concat(${groups.join(`, '-', `)}), ${id})`;
+}
+
 function eitherSql(column: ColumnName, layout: RowLayout): string {
   if (!layout.columns.includes(column)) return `''`;
   return `if(is_good, ${columnSql(column, layout, 'plain')}, ${columnSql(column, layout, 'fields')})`;
@@ -292,7 +300,7 @@ function surelyNotSql(condition: Condition, layout: RowLayout): string[] {
     case 'hashed_id':
       return [];
     case 'invalid_id':
-      return [`lower(${columnSql('id', layout, 'plain')}) = toString(plain_device)`, `plain_device != ${zeroDevice}`];
+      return [`lower(${idSql(layout, 'plain')}) = toString(plain_device)`, `plain_device != ${zeroDevice}`];
     case 'line_longer_than':
       return [`length(trimmed) <= ${condition.bytes}`];
     case 'line_not_utf8':
@@ -332,11 +340,11 @@ function conditionSql(condition: Condition, layout: RowLayout): string {
     case 'empty':
       return `${columnSql(condition.column, layout, 'fields')} = ''`;
     case 'zero_id':
-      return `match(${columnSql('id', layout, 'fields')}, ${literal(zeroIdPattern)})`;
+      return `match(${columnSql('id', layout, 'fields')}, ${literal(idPatterns(layout).zeroId)})`;
     case 'hashed_id':
-      return `match(${columnSql('id', layout, 'fields')}, ${literal(hashedIdPattern)})`;
+      return `match(${columnSql('id', layout, 'fields')}, ${literal(idPatterns(layout).hashedId)})`;
     case 'invalid_id':
-      return `NOT match(${columnSql('id', layout, 'fields')}, ${literal(advertisingIdPattern)})`;
+      return `NOT match(${columnSql('id', layout, 'fields')}, ${literal(idPatterns(layout).advertisingId)})`;
     case 'not_one_of':
       return `${columnSql(condition.column, layout, 'fields')} NOT IN (${condition.values.map(literal).join(', ')})`;
     case 'longer_than':

@@ -31,6 +31,7 @@ type ClaimRow = LoadRow & {
   size: number;
   gzip: boolean | null;
   bad_row_share: number;
+  unhyphenated_ids: boolean;
 };
 
 /**
@@ -52,7 +53,7 @@ async function claimBatch(db: Database, batchId: BatchId): Promise<BatchClaim | 
       LEFT JOIN audience_load a ON a.job_id = j.id
     WHERE f.id = before.id AND j.id = f.job_id AND NOT j.cancelled AND j.status = ${jobStatus.running}
     RETURNING f.id, f.attempt, f.load_id, before.load_id AS previous_load_id, f.key, f.etag, f.size, f.gzip,
-              p.audience_bad_row_share AS bad_row_share, ${loadColumns}
+              p.audience_bad_row_share AS bad_row_share, p.unhyphenated_ids, ${loadColumns}
   `.execute(db);
   const [first] = rows;
   if (!first) return null;
@@ -71,6 +72,7 @@ async function claimBatch(db: Database, batchId: BatchId): Promise<BatchClaim | 
       .toSorted((a, b) => a.id - b.id)
       .map(({ id, key, etag, size, gzip }) => ({ fileId: id, object: { key, etag, size }, expectGzip: gzip })),
     badRowShare: isOfAudience(first) ? first.bad_row_share : badRowShares.marketplace,
+    unhyphenatedIds: first.unhyphenated_ids,
     previousLoadId: first.previous_load_id,
   };
 }

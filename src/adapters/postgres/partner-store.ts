@@ -27,14 +27,17 @@ export function postgresPartnerStore(db: Database): PartnerStore {
     readSettings: async (partnerId) => {
       const [settings, ...others] = await db
         .selectFrom('partner')
-        .select('audience_bad_row_share as audienceBadRowShare')
+        .select(['audience_bad_row_share as audienceBadRowShare', 'unhyphenated_ids as unhyphenatedIds'])
         .where('id', '=', partnerId)
         .execute();
       if (!settings || others.length > 0) throw new Error(`there is not exactly one partner ${partnerId}`);
       return settings;
     },
-    writeSettings: async (partnerId, { audienceBadRowShare }) => {
-      const values = { audience_bad_row_share: audienceBadRowShare };
+    writeSettings: async (partnerId, { audienceBadRowShare, unhyphenatedIds }) => {
+      const values = {
+        ...(audienceBadRowShare === undefined ? {} : { audience_bad_row_share: audienceBadRowShare }),
+        ...(unhyphenatedIds === undefined ? {} : { unhyphenated_ids: unhyphenatedIds }),
+      };
       await db.updateTable('partner').set(values).where('id', '=', partnerId).execute();
     },
   };

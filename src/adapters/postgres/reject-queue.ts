@@ -77,6 +77,7 @@ async function claimExport(tx: Tx, leaseSeconds: number): Promise<ClaimedExport 
     key_type: number | null;
     audience_id: number | null;
     generation: number | null;
+    unhyphenated_ids: boolean;
   }>`
     WITH due AS (
       SELECT id FROM reject_export export
@@ -94,8 +95,9 @@ async function claimExport(tx: Tx, leaseSeconds: number): Promise<ClaimedExport 
     )
     SELECT claimed.id, claimed.attempt, claimed.partner_id, claimed.folder, claimed.job_id,
       claimed.status <> ${jobStatus.running} AS is_expired, claimed.started_at IS NULL AS is_new,
-      l.path_type, l.key_type, coalesce(l.file_path, a.file_path) AS file_path, a.audience_id, a.generation
-    FROM claimed LEFT JOIN import_log l ON l.job_id = claimed.job_id LEFT JOIN audience_load a ON a.job_id = claimed.job_id
+      l.path_type, l.key_type, coalesce(l.file_path, a.file_path) AS file_path, a.audience_id, a.generation,
+      p.unhyphenated_ids
+    FROM claimed JOIN partner p ON p.id = claimed.partner_id LEFT JOIN import_log l ON l.job_id = claimed.job_id LEFT JOIN audience_load a ON a.job_id = claimed.job_id
   `.execute(tx);
   const [row] = rows;
   if (!row) return null;
@@ -108,6 +110,7 @@ async function claimExport(tx: Tx, leaseSeconds: number): Promise<ClaimedExport 
     isNew: row.is_new,
     source: toSource(row),
     keyType: row.key_type === null ? null : toKeyType(row.key_type),
+    unhyphenatedIds: row.unhyphenated_ids,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { toBadRowShare } from '../../domain/partner.ts';
 import type { StorageGrant } from '../../ports/object-store.ts';
 import { type ShownPartner, provisionPartner, setPartner, showPartner } from '../../usecases/admin/manage-partners.ts';
@@ -45,19 +45,37 @@ export function addPartnerCommands(program: Command): void {
   partner
     .command('set')
     .argument('<name>')
-    .requiredOption(
+    .option(
       '--audience-bad-rows <share>',
       'maximum share of rejected rows in an audience file, from 0 to 1; for example, 0.01 is 1%',
     )
+    .addOption(
+      new Option(
+        '--unhyphenated-ids <answer>',
+        'whether files may contain IDs without hyphens, which are otherwise rejected as hashes',
+      ).choices(['yes', 'no']),
+    )
     .description("change a partner's settings")
-    .action((name: string, { audienceBadRows }: { audienceBadRows: string }) =>
+    .action((name: string, { audienceBadRows, unhyphenatedIds }: SetOptions) =>
       withWiring(async (deps) => {
-        const settings = { audienceBadRowShare: toBadRowShare(audienceBadRows) };
+        const settings = {
+          ...(audienceBadRows === undefined ? {} : { audienceBadRowShare: toBadRowShare(audienceBadRows) }),
+          ...(unhyphenatedIds === undefined ? {} : { unhyphenatedIds: unhyphenatedIds === 'yes' }),
+        };
         printJson(record(await setPartner(deps, name, settings)));
       }),
     );
 }
 
-function record({ id, name, prefix, externalId, audienceBadRowShare }: ShownPartner): object {
-  return { partner_id: id, name, prefix, external_id: externalId, audience_bad_row_share: audienceBadRowShare };
+type SetOptions = { readonly audienceBadRows?: string; readonly unhyphenatedIds?: 'yes' | 'no' };
+
+function record({ id, name, prefix, externalId, audienceBadRowShare, unhyphenatedIds }: ShownPartner): object {
+  return {
+    partner_id: id,
+    name,
+    prefix,
+    external_id: externalId,
+    audience_bad_row_share: audienceBadRowShare,
+    unhyphenated_ids: unhyphenatedIds,
+  };
 }

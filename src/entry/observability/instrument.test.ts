@@ -78,6 +78,7 @@ describe('instrumented files', () => {
       expectGzip: null,
     })),
     badRowShare: 1,
+    unhyphenatedIds: false,
     previousLoadId: null,
   };
   const rejects = [{ reason: 'zero_id', rows: 4, firstRow: 2 }] as const;

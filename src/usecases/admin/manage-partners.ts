@@ -58,7 +58,13 @@ export async function showPartner(deps: SettingsDeps, name: string): Promise<Sho
 }
 
 /** Returns the resulting settings. */
-export async function setPartner(deps: SettingsDeps, name: string, settings: PartnerSettings): Promise<ShownPartner> {
+export async function setPartner(
+  deps: SettingsDeps,
+  name: string,
+  settings: Partial<PartnerSettings>,
+): Promise<ShownPartner> {
+  if (Object.keys(settings).length === 0)
+    throw new Failure('invalid_request', 'No setting was given. Pass --audience-bad-rows or --unhyphenated-ids.');
   await deps.partners.writeSettings((await partnerNamed(deps, name)).id, settings);
   return showPartner(deps, name);
 }

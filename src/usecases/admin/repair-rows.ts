@@ -177,6 +177,8 @@ async function stageAgain(deps: RepairDeps, { load, file }: StagedFile, signal: 
     load,
     files: [{ fileId, object, expectGzip }],
     badRowShare: 1,
+    // The rows were accepted when they were loaded. The setting may have changed since then.
+    unhyphenatedIds: true,
     previousLoadId: null,
   };
   // The job has ended, so there is no progress to record and nothing that could cancel the load.

@@ -9,7 +9,7 @@ import {
   rowsOf,
   unpackedTooLarge,
 } from '@inlet/row-rule/file-rule';
-import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-rule';
+import { type RowLayout, audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-rule';
 import { Failure } from '../../domain/failure.ts';
 import type { BatchId } from '../../domain/ids.ts';
 import type { Limits } from '../../domain/limits.ts';
@@ -165,7 +165,8 @@ async function stageOne(
       requireNoFault(faultOfCompression(expectGzip, opened.isGzip));
       requireNoFault(faultOfSize(object.size, opened.isGzip, deps.limits));
       const { body, isGzip } = opened;
-      const source = { fileId, body, isGzip, layout: requireLayout(opened.head, shapes) };
+      const layout = layoutOf(claim, opened.head, shapes);
+      const source = { fileId, body, isGzip, layout };
       await watchLoad(deps, claim, opened.bytesRead, (stop) =>
         deps.stage.stage(claim.load, source, deps.limits.maxLineBytes, AbortSignal.any([signal, stop])),
       );
@@ -191,7 +192,7 @@ async function stageMany(
   await watchLoad(deps, claim, null, async (stop) => {
     const either = AbortSignal.any([signal, stop]);
     const wholeFiles = async function* (): AsyncGenerator<WholeFile> {
-      for await (const read of inOrder(claim.files, (file) => readFile(objects, file, shapes, either))) {
+      for await (const read of inOrder(claim.files, (file) => readFile(objects, claim, file, shapes, either))) {
         results.push('is' in read ? read : { is: 'staged', fileId: read.fileId });
         if (!('is' in read)) yield read;
       }
@@ -212,6 +213,7 @@ const maxUnpackedBytes = 8 * 1024 * 1024;
 
 async function readFile(
   objects: ObjectStore,
+  claim: BatchClaim,
   { fileId, object, expectGzip }: ClaimedFile,
   shapes: Shapes,
   signal: AbortSignal,
@@ -221,11 +223,15 @@ async function readFile(
     const read = await objects.read(object, maxUnpackedBytes, signal);
     if (!read) return { is: 'alone', fileId };
     requireNoFault(faultOfCompression(expectGzip, read.isGzip));
-    return { fileId, layout: requireLayout(read.content, shapes), content: read.content };
+    return { fileId, layout: layoutOf(claim, read.content, shapes), content: read.content };
   } catch (error) {
     if (error instanceof Failure && error.isFinal) return { is: 'failed', fileId, failure: error };
     throw error;
   }
+}
+
+function layoutOf({ unhyphenatedIds }: BatchClaim, head: Uint8Array, shapes: Shapes): RowLayout {
+  return { ...requireLayout(head, shapes), unhyphenatedIds };
 }
 
 /** Yields the results in the order of the items. Runs several items ahead. */

@@ -124,7 +124,8 @@ async function exportFile(
     try {
       Object.assign(progress, { fileId, bytesRead: opened.bytesRead });
       const { body, isGzip, head } = opened;
-      const layout = requireLayout(head, claim.keyType === null ? audienceShapes : marketplaceShapes);
+      const shapes = claim.keyType === null ? audienceShapes : marketplaceShapes;
+      const layout = { ...requireLayout(head, shapes), unhyphenatedIds: claim.unhyphenatedIds };
       const rows = await rejects.read({ fileId, body, isGzip, layout }, limits.maxLineBytes, signal);
       const key = keyOfRejects(claim.folder, { path: nameOf(claim, path), fileId });
       const bytes = await rejectStorage.write(key, await rejects.toCsv({ fileId, path }, signal), signal);

@@ -18,6 +18,7 @@ const audience: CheckRules = {
   isAudience: true,
   shapes: audienceShapes,
   badRowShare: 0,
+  unhyphenatedIds: false,
   expectGzip: () => null,
 };
 

@@ -32,6 +32,7 @@ export type CheckRules = {
   /** Maximum share of rejected rows in a file. */
   readonly badRowShare: number;
   readonly keys: KeyLookup;
+  readonly unhyphenatedIds: boolean;
   /** Returns whether a file is declared as gzip, or null if its compression is not declared. */
   readonly expectGzip: (name: string) => boolean | null;
   /** Maximum number of rejected rows to show. */
@@ -104,7 +105,12 @@ async function validateFile(path: string, rules: CheckRules, onBytes: (bytes: nu
   }
 }
 
-function validatorFor(layout: RowLayout, { limits, keys }: CheckRules, counts: RowCounts): RowValidator {
+function validatorFor(
+  found: RowLayout,
+  { limits, keys, unhyphenatedIds }: CheckRules,
+  counts: RowCounts,
+): RowValidator {
+  const layout = { ...found, unhyphenatedIds };
   const context = { layout, rule: rowRule(layout, limits.maxLineBytes), attributeIdByKey: keys };
   return new RowValidator(context, limits.maxLineBytes, (row, reason, raw) => counts.add(row, reason, raw));
 }

@@ -1,6 +1,6 @@
 import { type FileLimits, badRowShares, defaultFileLimits, hasGzipName } from '@inlet/row-rule/file-rule';
 import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-rule';
-import type { Inlet } from '@inlet/sdk';
+import type { Inlet, Limits } from '@inlet/sdk';
 import { stat } from 'node:fs/promises';
 import type { CommonOptions } from '../command.ts';
 import { type KeyTypeOptions, readKeyType } from '../commands/arguments.ts';
@@ -83,11 +83,13 @@ async function readRules(options: CheckOptions): Promise<CheckRules> {
     throw wrongUse('--keys and --attributes cannot be combined.', 'Pass one of them.');
   }
   const inlet = options.attributes ? await connect(options) : null;
+  const limits = inlet && valueOf(await inlet.getLimits());
   const byName = (path: string): boolean | null => (hasGzipName(path) ? true : isAudience ? null : false);
   return {
     isAudience,
     shapes: isAudience ? audienceShapes : marketplaceShapes,
-    limits: inlet ? await readLimits(inlet) : defaultFileLimits,
+    limits: limits ? fileLimitsOf(limits) : defaultFileLimits,
+    unhyphenatedIds: limits?.unhyphenated_ids ?? false,
     badRowShare: badRowShares[isAudience ? 'audience' : 'marketplace'],
     keys: isAudience ? keysByForm(1) : await readKeys(options, inlet),
     expectGzip: (path: string) => options.compressed ?? byName(path),
@@ -101,8 +103,7 @@ async function readKeys(options: CheckOptions, inlet: Inlet | null): Promise<Che
   return keysByForm(options.keyType === undefined ? 1 : await readKeyType(options));
 }
 
-async function readLimits(inlet: Inlet): Promise<FileLimits> {
-  const limits = valueOf(await inlet.getLimits());
+function fileLimitsOf(limits: Limits): FileLimits {
   return {
     maxLineBytes: limits.line_bytes,
     maxGzipFileBytes: limits.gzip_file_bytes,

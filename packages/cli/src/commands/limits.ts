@@ -18,7 +18,11 @@ export function addLimitsCommand(program: Command): void {
       const values = table(
         [
           { title: 'LIMIT', of: ([name]) => name },
-          { title: 'VALUE', align: 'right', of: ([, value]) => value.toLocaleString('en') },
+          {
+            title: 'VALUE',
+            align: 'right',
+            of: ([, value]) => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : value.toLocaleString('en')),
+          },
         ],
         Object.entries(others),
         output.stdout,

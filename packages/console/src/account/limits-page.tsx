@@ -53,6 +53,7 @@ function Content({ limits, isCustomer }: { readonly limits: Limits; readonly isC
           <Fact name="Rejected rows in an audience file">
             {limits.audience_bad_row_share === 0 ? 'None' : `Up to ${formatPercent(limits.audience_bad_row_share)}`}
           </Fact>
+          <Fact name="IDs without hyphens">{limits.unhyphenated_ids ? 'Accepted' : 'Rejected as hashes'}</Fact>
           {!isCustomer && <Fact name="Keys in one delete">{formatCount(limits.keys_per_delete)}</Fact>}
         </dl>
       </section>

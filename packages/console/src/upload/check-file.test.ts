@@ -6,6 +6,7 @@ const marketplace: CheckRules = {
   isAudience: false,
   limits: defaultFileLimits,
   badRowShare: 1,
+  unhyphenatedIds: false,
   keyType: 1,
   keys: null,
 };

@@ -30,6 +30,7 @@ export type CheckRules = {
   readonly limits: FileLimits;
   readonly badRowShare: number;
   readonly keyType: 0 | 1;
+  readonly unhyphenatedIds: boolean;
   /** The partner's keys. Null if only the form of the keys is checked. */
   readonly keys: { readonly used: readonly string[]; readonly retired: readonly string[] } | null;
 };
@@ -60,7 +61,12 @@ export async function checkFile(file: Blob, rules: CheckRules, onBytes: (bytes: 
   if (fault) return { isGzip, fault, rows: none };
   const counts = new RowCounts(shownRows);
   const { maxLineBytes: limit } = rules.limits;
-  const context = { layout, rule: rowRule(layout, limit), attributeIdByKey: lookupOf(rules) };
+  const { unhyphenatedIds } = rules;
+  const context = {
+    layout: { ...layout, unhyphenatedIds },
+    rule: rowRule(layout, limit),
+    attributeIdByKey: lookupOf(rules),
+  };
   const validator = new RowValidator(context, limit, (row, reason, raw) => counts.add(row, reason, raw));
   const broken = await validateAll(file, { isGzip, validator, limits: rules.limits, onBytes });
   if (broken) return { isGzip, fault: broken, rows: none };

@@ -154,6 +154,7 @@ function useRules(kind: Props['kind'], keyType: 0 | 1, limits: Limits): CheckRul
         maxPlainFileBytes: limits.plain_file_bytes,
       },
       badRowShare: isAudience ? limits.audience_bad_row_share : 1,
+      unhyphenatedIds: limits.unhyphenated_ids,
       keyType,
     };
     const load = async (): Promise<void> => {

@@ -357,6 +357,8 @@ export type Limits = {
     };
     /** Your audiences, including the audiences of your customers. */
     readonly audiences: {
+  /** Whether files may contain IDs without hyphens. If not, they are rejected as `hashed_id`. */
+  readonly unhyphenated_ids: boolean;
       readonly limit: number;
       readonly used: number;
     };

@@ -44,6 +44,9 @@ export const limitsSchema = z
     audience_bad_row_share: z.number().min(0).max(1).meta({
       description: 'Share of rejected rows that an audience file may have. With 0, one rejected row fails the file.',
     }),
+    unhyphenated_ids: z.boolean().meta({
+      description: 'Whether files may contain IDs without hyphens. If not, they are rejected as `hashed_id`.',
+    }),
     gzip_file_bytes: limit('Maximum size of a gzipped file.'),
     plain_file_bytes: limit('Maximum size of an uncompressed file, and of a gzipped file after decompression.'),
     line_bytes: limit('Maximum length of a line. A longer line is rejected.'),
@@ -112,6 +115,7 @@ export const getLimits = defineRoute({
       files_per_prefix: 10_000,
       keys_per_delete: 1_000,
       audience_bad_row_share: 0,
+      unhyphenated_ids: false,
       gzip_file_bytes: 5_000_000_000,
       plain_file_bytes: 50_000_000_000,
       line_bytes: 102_400,
@@ -138,6 +142,7 @@ export const getLimits = defineRoute({
       const partnerId = partnerOf(request).id;
       const { session } = callerOf(request);
       const used = !session || session.role === 'partner' ? await usage.read(partnerId) : null;
+      const settings = await partners.readSettings(partnerId);
       const spentOn = async (kind: BudgetKind) => {
         const { ofCustomer } = await spending.findSpent(scopeOf(request), kind);
         return {
@@ -152,7 +157,8 @@ export const getLimits = defineRoute({
         open_jobs: limits.maxOpenJobs,
         files_per_prefix: limits.maxFilesPerPrefix,
         keys_per_delete: maxKeysPerDelete,
-        audience_bad_row_share: (await partners.readSettings(partnerId)).audienceBadRowShare,
+        audience_bad_row_share: settings.audienceBadRowShare,
+        unhyphenated_ids: settings.unhyphenatedIds,
         gzip_file_bytes: limits.maxGzipFileBytes,
         plain_file_bytes: limits.maxPlainFileBytes,
         line_bytes: limits.maxLineBytes,

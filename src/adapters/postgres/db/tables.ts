@@ -12,6 +12,7 @@ type PartnerTable = {
   prefix: string;
   next_seq: Generated<number>;
   audience_bad_row_share: Generated<number>;
+  unhyphenated_ids: Generated<boolean>;
   external_id: Generated<string>;
   purge_after: Timestamp;
   created_at: Timestamp;
