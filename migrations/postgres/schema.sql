@@ -963,6 +963,47 @@ CREATE TABLE public.partner_usage (
     keys_measured_at timestamp with time zone
 );
 
+CREATE TABLE public.reject_export (
+    id bigint NOT NULL,
+    partner_id bigint NOT NULL,
+    job_id bigint NOT NULL,
+    job_file_id bigint,
+    folder text NOT NULL,
+    status smallint DEFAULT 0 NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    claimed_until timestamp with time zone,
+    requested_at timestamp with time zone DEFAULT now() NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    failure_code text,
+    failure_detail text,
+    CONSTRAINT reject_export_status_check CHECK (((status >= 0) AND (status <= 3)))
+);
+
+ALTER TABLE public.reject_export ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.reject_export_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.reject_file (
+    export_id bigint NOT NULL,
+    job_file_id bigint NOT NULL,
+    partner_id bigint NOT NULL,
+    status smallint DEFAULT 0 NOT NULL,
+    bytes_read bigint DEFAULT 0 NOT NULL,
+    rows bigint DEFAULT 0 NOT NULL,
+    object_key text,
+    object_bytes bigint DEFAULT 0 NOT NULL,
+    failure_code text,
+    failure_detail text,
+    CONSTRAINT reject_file_status_check CHECK (((status >= 0) AND (status <= 3)))
+);
+
 CREATE TABLE public.repair_load (
     load_id bigint NOT NULL,
     partner_id bigint NOT NULL,
@@ -1209,6 +1250,15 @@ ALTER TABLE ONLY public.partner
 ALTER TABLE ONLY public.partner_usage
     ADD CONSTRAINT partner_usage_pkey PRIMARY KEY (partner_id);
 
+ALTER TABLE ONLY public.reject_export
+    ADD CONSTRAINT reject_export_job_id_job_file_id_key UNIQUE NULLS NOT DISTINCT (job_id, job_file_id);
+
+ALTER TABLE ONLY public.reject_export
+    ADD CONSTRAINT reject_export_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.reject_file
+    ADD CONSTRAINT reject_file_pkey PRIMARY KEY (export_id, job_file_id);
+
 ALTER TABLE ONLY public.repair_load
     ADD CONSTRAINT repair_load_pkey PRIMARY KEY (load_id);
 
@@ -1330,6 +1380,12 @@ CREATE INDEX job_to_clean ON public.job USING btree (partner_id, id) WHERE (canc
 CREATE INDEX job_unlisted ON public.job USING btree (partner_id, id) WHERE ((kind = 'audience'::text) AND (listed_at IS NULL));
 
 CREATE INDEX load_account_job ON public.load_account USING btree (job_id);
+
+CREATE INDEX reject_export_file ON public.reject_export USING btree (job_file_id);
+
+CREATE INDEX reject_export_partner ON public.reject_export USING btree (partner_id);
+
+CREATE INDEX reject_file_file ON public.reject_file USING btree (job_file_id);
 
 CREATE INDEX repair_load_job ON public.repair_load USING btree (job_id);
 
@@ -1540,6 +1596,24 @@ ALTER TABLE ONLY public.overlap
 ALTER TABLE ONLY public.partner_usage
     ADD CONSTRAINT partner_usage_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
 
+ALTER TABLE ONLY public.reject_export
+    ADD CONSTRAINT reject_export_job_file_id_fkey FOREIGN KEY (job_file_id) REFERENCES public.job_file(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.reject_export
+    ADD CONSTRAINT reject_export_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.reject_export
+    ADD CONSTRAINT reject_export_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
+ALTER TABLE ONLY public.reject_file
+    ADD CONSTRAINT reject_file_export_id_fkey FOREIGN KEY (export_id) REFERENCES public.reject_export(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.reject_file
+    ADD CONSTRAINT reject_file_job_file_id_fkey FOREIGN KEY (job_file_id) REFERENCES public.job_file(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.reject_file
+    ADD CONSTRAINT reject_file_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
 ALTER TABLE ONLY public.repair_load
     ADD CONSTRAINT repair_load_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
 
@@ -1678,6 +1752,10 @@ CREATE POLICY of_partner ON public.partner USING ((id = public.current_partner()
 
 CREATE POLICY of_partner ON public.partner_usage USING ((partner_id = public.current_partner()));
 
+CREATE POLICY of_partner ON public.reject_export USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.reject_file USING ((partner_id = public.current_partner()));
+
 CREATE POLICY of_partner ON public.repair_load USING ((partner_id = public.current_partner()));
 
 CREATE POLICY of_partner ON public.report_budget USING ((partner_id = public.current_partner()));
@@ -1701,6 +1779,10 @@ ALTER TABLE public.overlap ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.partner ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.partner_usage ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.reject_export ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.reject_file ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.repair_load ENABLE ROW LEVEL SECURITY;
 
@@ -1929,6 +2011,26 @@ GRANT SELECT ON TABLE public.job_file_reject TO inlet_api;
 GRANT SELECT,INSERT ON TABLE public.overlap TO inlet_api;
 
 GRANT SELECT ON TABLE public.partner_usage TO inlet_api;
+
+GRANT SELECT,INSERT ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(status) ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(attempt) ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(requested_at) ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(started_at) ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(finished_at) ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(expires_at) ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(failure_code) ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(failure_detail) ON TABLE public.reject_export TO inlet_api;
+
+GRANT SELECT ON TABLE public.reject_file TO inlet_api;
 
 GRANT SELECT,INSERT ON TABLE public.report_draw TO inlet_api;
 

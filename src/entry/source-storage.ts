@@ -5,10 +5,17 @@ import { partnerObjectStore } from '../adapters/s3/partner-object-store.ts';
 import { Failure } from '../domain/failure.ts';
 import { pathType } from '../domain/import-log.ts';
 import type { Network } from '../domain/network-address.ts';
-import { type BucketKeys, type BucketRole, isRole, parsePartnerPath } from '../domain/partner-bucket.ts';
+import {
+  type BucketCredentials,
+  type BucketKeys,
+  type BucketRole,
+  isRole,
+  parsePartnerPath,
+} from '../domain/partner-bucket.ts';
 import type { PartnerId } from '../domain/ids.ts';
 import type { Sealer } from '../ports/crypto.ts';
-import type { ObjectStore, SourceStorage } from '../ports/object-store.ts';
+import type { DryRunStorage } from '../ports/dry-run.ts';
+import type { JobSource, ObjectStore, SourceStorage } from '../ports/object-store.ts';
 import type { PartnerStore } from '../ports/partner-store.ts';
 import { type Config, partnerNetworksOf } from './config.ts';
 
@@ -36,57 +43,46 @@ export function sourceStorage(deps: {
       }
       const credentials = await openCredentials(deps.db, deps.sealer, source);
       if (!credentials) throw new Failure('credentials_required', "The job's credentials no longer exist.");
-      const keys = isRole(credentials) ? await deps.keysOfRole(credentials, source.partnerId) : credentials;
-      const { bucket } = parsePartnerPath(source.filePath);
-      const { close, ...objects } = partnerObjectStore({
-        bucket,
-        credentials: keys,
-        endpoint: deps.partnerEndpoint,
-        networks: deps.partnerNetworks,
-      });
-      try {
-        return await run(deps.instrument('partnerBucket', objects));
-      } finally {
-        close();
-        type PartnerBuckets = {
-          readonly partnerEndpoint: string | null;
-          readonly partnerNetworks: readonly Network[];
-          readonly keysOfRole: (role: BucketRole, partnerId: PartnerId) => Promise<BucketKeys>;
-          readonly instrument: (name: 'sharedBucket' | 'partnerBucket', objects: ObjectStore) => ObjectStore;
-        };
-
-        async function withPartnerBucket<T>(
-          deps: PartnerBuckets,
-          source: Pick<JobSource, 'partnerId' | 'filePath'>,
-          credentials: BucketCredentials,
-          run: (objects: ObjectStore) => Promise<T>,
-        ): Promise<T> {
-          const keys = isRole(credentials) ? await deps.keysOfRole(credentials, source.partnerId) : credentials;
-          const { bucket } = parsePartnerPath(source.filePath);
-          const { close, ...objects } = partnerObjectStore({
-            bucket,
-            credentials: keys,
-            endpoint: deps.partnerEndpoint,
-            networks: deps.partnerNetworks,
-            isOfRole: isRole(credentials),
-          });
-          try {
-            return await run(deps.instrument('partnerBucket', objects));
-          } finally {
-            close();
-          }
-        }
-
-        /** Opens the storage of a dry run, with the credentials of the request. Nothing is stored. */
-        export function dryRunStorage(deps: PartnerBuckets & { readonly shared: ObjectStore }): DryRunStorage {
-          const shared = deps.instrument('sharedBucket', deps.shared);
-          return {
-            withObjects: async (source, credentials, run) =>
-              credentials === null ? run(shared) : withPartnerBucket(deps, source, credentials, run),
-          };
-        }
-      }
+      return withPartnerBucket(deps, source, credentials, run);
     },
+  };
+}
+
+type PartnerBuckets = {
+  readonly partnerEndpoint: string | null;
+  readonly partnerNetworks: readonly Network[];
+  readonly keysOfRole: (role: BucketRole, partnerId: PartnerId) => Promise<BucketKeys>;
+  readonly instrument: (name: 'sharedBucket' | 'partnerBucket', objects: ObjectStore) => ObjectStore;
+};
+
+async function withPartnerBucket<T>(
+  deps: PartnerBuckets,
+  source: Pick<JobSource, 'partnerId' | 'filePath'>,
+  credentials: BucketCredentials,
+  run: (objects: ObjectStore) => Promise<T>,
+): Promise<T> {
+  const keys = isRole(credentials) ? await deps.keysOfRole(credentials, source.partnerId) : credentials;
+  const { bucket } = parsePartnerPath(source.filePath);
+  const { close, ...objects } = partnerObjectStore({
+    bucket,
+    credentials: keys,
+    endpoint: deps.partnerEndpoint,
+    networks: deps.partnerNetworks,
+    isOfRole: isRole(credentials),
+  });
+  try {
+    return await run(deps.instrument('partnerBucket', objects));
+  } finally {
+    close();
+  }
+}
+
+/** Opens the storage of a dry run, with the credentials of the request. Nothing is stored. */
+export function dryRunStorage(deps: PartnerBuckets & { readonly shared: ObjectStore }): DryRunStorage {
+  const shared = deps.instrument('sharedBucket', deps.shared);
+  return {
+    withObjects: async (source, credentials, run) =>
+      credentials === null ? run(shared) : withPartnerBucket(deps, source, credentials, run),
   };
 }
 

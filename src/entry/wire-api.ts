@@ -18,6 +18,8 @@ import { postgresOverlapStore } from '../adapters/postgres/overlap-store.ts';
 import { postgresBudgetStore } from '../adapters/postgres/report-budget.ts';
 import { postgresRejectExports } from '../adapters/postgres/reject-exports.ts';
 import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
+import { s3ObjectStore } from '../adapters/s3/object-store.ts';
+import { readSample } from '../adapters/s3/read-sample.ts';
 import { s3RejectStorage } from '../adapters/s3/reject-storage.ts';
 import { postgresUploadLog } from '../adapters/postgres/upload-log.ts';
 import { s3UploadStorage } from '../adapters/s3/upload-storage.ts';
@@ -31,14 +33,14 @@ import { followedRecords } from '../usecases/follow/followed-records.ts';
 import type { RequireTopology } from '../usecases/admin/topology.ts';
 import type { CompositionDeps } from '../usecases/report/get-composition.ts';
 import type { OverlapDeps } from '../usecases/report/get-overlap.ts';
-import { type Config, limitsOf } from './config.ts';
+import { type Config, limitsOf, partnerNetworksOf } from './config.ts';
 import { type ConnectedEngine, connectShards } from './connect-engine.ts';
 import { consoleOf } from './console.ts';
 import { httpLimitsOf, requestLimitsOf } from './http-settings.ts';
 import { issuedTokensOf } from './issuer.ts';
 import { publishingOf } from './report-settings.ts';
 import { publicBucketOf } from './shared-bucket.ts';
-import { hasRoleIdentity } from './source-storage.ts';
+import { dryRunStorage, hasRoleIdentity, partnerRoleKeys } from './source-storage.ts';
 import { operatorReads } from './operator-reads.ts';
 import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
 
@@ -118,6 +120,14 @@ export function apiDeps(connections: Connections, connected: ConnectedEngine) {
     streamSeconds: config.INLET_STREAM_SECONDS,
     uploads: instrumentPort('storage', 'uploads', s3UploadStorage(s3, publicBucketOf(config))),
     uploadLog: instrumentPort('postgres', 'uploadLog', postgresUploadLog(db)),
+    dryRunStorage: dryRunStorage({
+      shared: s3ObjectStore(s3, config.INLET_S3_BUCKET),
+      partnerEndpoint: config.INLET_PARTNER_S3_ENDPOINT ?? null,
+      partnerNetworks: partnerNetworksOf(config),
+      keysOfRole: partnerRoleKeys(config, stores.partners),
+      instrument: (bucket, objects) => instrumentPort('storage', bucket, objects),
+    }),
+    readSample,
     rejects: instrumentPort('postgres', 'rejects', postgresRejectExports(db, aesGcmSealer(config.INLET_SEALING_KEYS))),
     rejectStorage: instrumentPort('storage', 'rejectStorage', s3RejectStorage(s3, publicBucketOf(config))),
     uploadTickets: sealedUploadTickets(aesGcmSealer(config.INLET_SEALING_KEYS)),

@@ -24,7 +24,8 @@ export interface PartnerStore {
   /** Returns the external ID that Inlet sends when it assumes a role of this partner. Each partner has its own. */
   readExternalId(partnerId: PartnerId): Promise<string>;
   readSettings(partnerId: PartnerId): Promise<PartnerSettings>;
-  writeSettings(partnerId: PartnerId, settings: PartnerSettings): Promise<void>;
+  /** Changes the given settings, of which there is at least one. */
+  writeSettings(partnerId: PartnerId, settings: Partial<PartnerSettings>): Promise<void>;
 }
 
 /** Manages API keys for operators. Every method treats another partner's keys as nonexistent. */

@@ -43,6 +43,7 @@ const rows: Readonly<Record<string, Readonly<Record<Role, Access>>>> = {
   getImportLog: ofPartner,
   followImportLog: ofPartner,
   queueImport: ofPartner,
+  dryRunImport: ofPartner,
   deleteAttributeData: ofPartner,
   cancelImport: ofPartner,
   retryImport: ofPartner,

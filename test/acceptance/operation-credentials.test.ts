@@ -50,6 +50,7 @@ const rows: Readonly<Record<string, Row>> = {
   listImportLogs: row('marketplace:read', 'empty', 'own'),
   getImportLog: row('marketplace:read', 'not_found', 'own'),
   queueImport: row('marketplace:write', 'own', 'own'),
+  dryRunImport: row('marketplace:write', 'own', 'own'),
   deleteAttributeData: row('marketplace:write', 'unknown_keys', 'own'),
   cancelImport: row('marketplace:write', 'not_found', 'own'),
   retryImport: row('marketplace:write', 'not_found', 'own'),
@@ -416,9 +417,10 @@ describe('insufficient credentials', () => {
         const enough = summaryOf(await ask(operation, owners, { apiKey: only.get(one) ?? '' }));
         // The audience has no failed file to dismiss and no such append, no part is stored, and an audience can be
         // deleted only once. Operations detect this only after the scope check.
-        const isIncomplete = /^(?:dismissFile|cancelAppend|retryAppend|deleteAudience|completeUpload)/.test(
-          operation.operationId,
-        );
+        const isIncomplete =
+          /^(?:dismissFile|requestAudienceRejects|getAudienceRejects|cancelAppend|retryAppend|deleteAudience|completeUpload)/.test(
+            operation.operationId,
+          );
         const refusals = isIncomplete ? [401, 403] : [401, 403, 404, 422];
         expect(refusals).not.toContain(enough.status);
       }

@@ -43,6 +43,7 @@ function bodiesOf({ attributeId, audienceId, otherAudienceId }: Target): Readonl
       { key_type: 0, keys: [String(attributeId)] },
       { key_type: 1, keys: ['secret-key'] },
     ],
+    dryRunImport: [{ file_path: 'any.csv', key_type: 1 }],
     cancelImport: [{}],
     retryImport: [{ files: 'failed' }, {}],
     requestImportRejects: [{}],

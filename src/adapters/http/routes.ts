@@ -9,6 +9,7 @@ import { createConsoleLink } from './routes/create-console-link.ts';
 import { deleteAudience } from './routes/delete-audience.ts';
 import { deleteAttributeData } from './routes/delete-attribute-data.ts';
 import { dismissFile } from './routes/dismiss-file.ts';
+import { dryRunImport } from './routes/dry-run-import.ts';
 import { followAudience } from './routes/follow-audience.ts';
 import { followImportLog } from './routes/follow-import-log.ts';
 import { getAudience } from './routes/get-audience.ts';
@@ -70,6 +71,7 @@ export const partnerRoutes = [
   getImportLog,
   followImportLog,
   queueImport,
+  dryRunImport,
   deleteAttributeData,
   cancelImport,
   retryImport,
@@ -116,6 +118,8 @@ export const audienceRoutes = [
   listAudienceErrors,
   requestAudienceRejects,
   getAudienceRejects,
+  clearAudience,
+  listAudienceErrors,
   getComposition,
   createConsoleLink,
   getOverlap,

@@ -20,6 +20,7 @@ import type {
 import type { BudgetStore } from '../../ports/report-store.ts';
 import type { AsCaller, RequestWindows } from '../../ports/request-store.ts';
 import type { UsageStore } from '../../ports/usage-store.ts';
+import type { DryRunDeps } from '../../usecases/accept/dry-run-import.ts';
 import type { RejectsDeps } from '../../usecases/rejects/request-rejects.ts';
 import type { UploadDeps } from '../../usecases/accept/upload-files.ts';
 import { limitRequests } from '../../usecases/access/limit-requests.ts';
@@ -54,7 +55,8 @@ import { type ZodTypeProvider, serializerCompiler, validatorCompiler } from './v
 const deprecation = { since: Date.UTC(2026, 10, 15) / 1000, sunset: new Date(Date.UTC(2027, 11, 1)).toUTCString() };
 
 export type ApiDeps = UploadDeps &
-  RejectsDeps & {
+  RejectsDeps &
+  DryRunDeps & {
     readonly partners: PartnerStore;
     readonly apiKeys: KeyIssuer;
     readonly access: AccessRecorder;

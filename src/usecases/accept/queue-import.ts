@@ -27,12 +27,20 @@ export async function queueImport(
   request: NewImport,
   idempotency: IdempotentRequest | null = null,
 ): Promise<number> {
+  requireValidImport(deps, partner, request);
+  return deps.importLogs.submitImport(partner.id, request, deps.limits.maxOpenJobs, idempotency);
+}
+
+export function requireValidImport(
+  deps: Pick<QueueImportDeps, 'canAssumeRoles'>,
+  partner: Partner,
+  request: NewImport,
+): void {
   requireAll([
     () => requirePath(partner, request),
     () => requireCredentials(deps, request),
     () => requireCompressedForPrefix(request.filePath, request.compressed),
   ]);
-  return deps.importLogs.submitImport(partner.id, request, deps.limits.maxOpenJobs, idempotency);
 }
 
 function requirePath({ prefix }: Partner, request: NewImport): void {

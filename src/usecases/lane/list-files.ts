@@ -1,11 +1,30 @@
+import { pathType } from '../../domain/import-log.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Limits } from '../../domain/limits.ts';
+import { parsePartnerPath } from '../../domain/partner-bucket.ts';
 import { isSkippedRejects } from '../../domain/reject-export.ts';
-import { isCertainlyPrefix } from '../../domain/source-file.ts';
+import { expectGzip, isCertainlyPrefix, keyInPrefix } from '../../domain/source-file.ts';
 import type { AudienceJob, FileToLoad, ImportJob, LaneStore } from '../../ports/lane-store.ts';
 import type { ObjectStore, SourceStorage, StoredObject } from '../../ports/object-store.ts';
 
-// Which files a job loads.
+/** Lists the files that an import loads. */
+export async function listImportFiles(
+  limits: Limits,
+  store: ObjectStore,
+  job: Pick<ImportJob, 'prefix' | 'compressed'> & { readonly source: Omit<ImportJob['source'], 'jobId'> },
+): Promise<readonly FileToLoad[]> {
+  const { filePath } = job.source;
+  const isShared = job.source.pathType === pathType.sharedBucket;
+  const key = isShared ? keyInPrefix(job.prefix, filePath) : parsePartnerPath(filePath).key;
+  const hint = isShared && filePath.startsWith(job.prefix) ? ` Leave out your prefix "${job.prefix}".` : '';
+  const paths = [{ key, filePath, prefix: isShared ? job.prefix : null }];
+  const { objects, isSingle } = await listSourceFiles(store, limits, paths, hint);
+  return objects.map((object) => ({
+    ...object,
+    path: isShared ? object.key.slice(job.prefix.length) : object.key,
+    gzip: expectGzip(job.compressed, { key: object.key, isSingle }),
+  }));
+}
 
 /** How many files of a retry are looked up at a time. */
 const lookupsAtATime = 16;

@@ -1,12 +1,11 @@
 import { importKeys } from '../../domain/attribute.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { JobId, LoadId } from '../../domain/ids.ts';
-import { type ImportLogError, errorOfJob, importLogErrorLimit, importMode, pathType } from '../../domain/import-log.ts';
+import { type ImportLogError, errorOfJob, importLogErrorLimit, importMode } from '../../domain/import-log.ts';
 import { type JobVersions, failureOfJob, intoBatches, versionsOfJob } from '../../domain/job.ts';
 import type { Limits } from '../../domain/limits.ts';
-import { parsePartnerPath } from '../../domain/partner-bucket.ts';
 import { type ShardRows, shardDifference } from '../../domain/row-account.ts';
-import { expectGzip, expectGzipByName, keyInPrefix } from '../../domain/source-file.ts';
+import { expectGzipByName, keyInPrefix } from '../../domain/source-file.ts';
 import type {
   AudienceJob,
   CountsBefore,
@@ -28,7 +27,7 @@ import type { AttributeRows, AudienceWarehouse, DeviceCounts, Warehouse } from '
 import { pollWhile } from '../load/load-batch.ts';
 import { type OrphanedStagesDeps, dropOrphanedStages } from '../load/orphaned-stages.ts';
 import { type DropPlan, planCount, planDrop, planImportPublish } from './decide-next-step.ts';
-import { listFailedFiles, listSourceFiles } from './list-files.ts';
+import { listFailedFiles, listImportFiles, listSourceFiles } from './list-files.ts';
 
 export type RunLaneDeps = PrepareImportDeps &
   FinishImportDeps &
@@ -116,20 +115,8 @@ export async function prepareImport(deps: PrepareImportDeps, job: ImportJob): Pr
 }
 
 async function listFiles(deps: PrepareImportDeps, job: ImportJob): Promise<readonly FileToLoad[]> {
-  const { filePath } = job.source;
-  const isShared = job.source.pathType === pathType.sharedBucket;
-  const key = isShared ? keyInPrefix(job.prefix, filePath) : parsePartnerPath(filePath).key;
-  const hint = isShared && filePath.startsWith(job.prefix) ? ` Leave out your prefix "${job.prefix}".` : '';
   const failed = await listFailedFiles(deps, job);
-  if (failed) return failed;
-  const { objects, isSingle } = await deps.sources.withObjects(job.source, (store) =>
-    listSourceFiles(store, deps.limits, [{ key, filePath, prefix: isShared ? job.prefix : null }], hint),
-  );
-  return objects.map((object) => ({
-    ...object,
-    path: isShared ? object.key.slice(job.prefix.length) : object.key,
-    gzip: expectGzip(job.compressed, { key: object.key, isSingle }),
-  }));
+  return failed ?? deps.sources.withObjects(job.source, (store) => listImportFiles(deps.limits, store, job));
 }
 
 export type FinishImportDeps = OrphanedStagesDeps & { readonly lanes: LaneStore };

@@ -9,6 +9,7 @@ import { reportQueued } from '../follow/follow-import.ts';
 import { outputFor } from '../terminal/output.ts';
 import { ask } from '../terminal/prompt.ts';
 import { type KeyTypeOptions, keyTypeOption, readKeyType } from './arguments.ts';
+import { printDryRun } from './dry-run.ts';
 
 type CredentialOptions = {
   readonly region?: string;
@@ -18,9 +19,9 @@ type CredentialOptions = {
 
 /** The secret is read from this variable or a prompt. An option would leave the secret in the shell history. */
 const secretVariable = 'INLET_SOURCE_SECRET_ACCESS_KEY';
-
 /** Temporary credentials also have a token. */
 const tokenVariable = 'INLET_SOURCE_SESSION_TOKEN';
+
 /** Reads the credentials for the partner's own bucket. */
 async function readCredentials(
   isOwnBucket: boolean,
@@ -74,6 +75,7 @@ type Options = CommonOptions &
     readonly mode?: 'merge' | 'replace';
     readonly watch?: true;
     readonly idempotencyKey?: string;
+    readonly dryRun?: true;
   };
 
 export function addImportCommand(program: Command): void {
@@ -113,6 +115,7 @@ export function addImportCommand(program: Command): void {
     )
     .option('--role-arn <arn>', 'role that Inlet assumes instead of using an access key')
     .option('--idempotency-key <key>', 'make the request safe to repeat for a day')
+    .option('--dry-run', 'validate the first rows of the first files and import nothing')
     .action(async (path: string, options: Options) => {
       const output = outputFor(options);
       const inlet = await connect(options);
@@ -128,6 +131,7 @@ export function addImportCommand(program: Command): void {
         ...(compressed === undefined ? {} : { compressed }),
         ...(options.mode === undefined ? {} : { mode: options.mode }),
       };
+      if (options.dryRun) return printDryRun(valueOf(await inlet.dryRunImport(body)), output);
       const queued = valueOf(await inlet.queueImport(body, { idempotencyKey: options.idempotencyKey }));
       await reportQueued(inlet, queued, { log_type: 0, watch: options.watch === true }, output);
     });

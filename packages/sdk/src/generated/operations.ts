@@ -23,6 +23,7 @@ import type {
   CreatedUserToken,
   Customer,
   DeleteAttributeData,
+  DryRun,
   Event,
   ImportFile,
   ImportLog,
@@ -92,6 +93,11 @@ export class Operations {
   /** Stream the progress of an import: `GET /v1/marketplace/import/{import_log_id}/events`. */
   followImportLog(import_log_id: number, options?: CallOptions): AsyncGenerator<Result<ServerEvent<ImportLog>>, void, undefined> {
     return this.#api.follow({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/events`, auth: 'key', options });
+  }
+
+  /** Predict the result of an import: `POST /v1/marketplace/import/dry-run`. */
+  dryRunImport(body: QueueImport, options?: WriteOptions): Promise<Answered<DryRun>> {
+    return this.#api.call({ method: 'POST', path: '/v1/marketplace/import/dry-run', body, auth: 'key', options });
   }
 
   /** Cancel an import: `POST /v1/marketplace/import/{import_log_id}/cancel`. */

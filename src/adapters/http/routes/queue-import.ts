@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Failure } from '../../../domain/failure.ts';
 import type { BucketCredentials } from '../../../domain/partner-bucket.ts';
 import { Secret } from '../../../domain/secret.ts';
+import type { NewImport } from '../../../ports/import-log-store.ts';
 import { type QueueImportDeps, queueImport as queue } from '../../../usecases/accept/queue-import.ts';
 import { partnerOf } from '../authentication.ts';
 import { invalidFilePath, invalidRequest, tooManyOpenJobs } from '../documentation.ts';
@@ -86,7 +87,7 @@ export const credentialProblems: DocumentedProblems = {
   },
 };
 
-const body = z
+export const importBody = z
   .strictObject({
     file_path: filePath.meta({
       description:
@@ -106,6 +107,20 @@ const body = z
   })
   .meta({ id: 'QueueImport' });
 
+/** Problems of a request for an import. */
+export const importProblems: DocumentedProblems = {
+  ...invalidRequest(
+    { pointer: '/file_path', detail: 'file_path is required.' },
+    { pointer: '/key_type', detail: 'key_type is required: 0 (attribute IDs) or 1 (your foreign keys).' },
+  ),
+  ...invalidFilePath,
+  compressed_required: {
+    detail: 'compressed is required when file_path is a prefix.',
+    errors: [{ pointer: '/compressed', detail: 'compressed is required when file_path is a prefix.' }],
+  },
+  ...credentialProblems,
+};
+
 export const queueImport = defineRoute({
   id: 'queueImport',
   tag: 'imports',
@@ -115,7 +130,7 @@ export const queueImport = defineRoute({
   summary: 'Queue an import',
   description:
     "Queues the import of one file, or of all files whose path starts with `file_path`. A partner's imports run in submission order, and each file is loaded completely or not at all. The `Location` header points to the import log. The import log, not this response, reports errors in the files, such as a missing file or rejected rows.",
-  body,
+  body: importBody,
   bodyExamples: {
     file: { summary: 'One file', value: { file_path: 'with-bad-rows.csv', key_type: 1 } },
     prefix: {
@@ -144,32 +159,26 @@ export const queueImport = defineRoute({
     location: '/v1/marketplace/import/1',
   },
   problems: {
-    ...invalidRequest(
-      { pointer: '/file_path', detail: 'file_path is required.' },
-      { pointer: '/key_type', detail: 'key_type is required: 0 (attribute IDs) or 1 (your foreign keys).' },
-    ),
-    ...invalidFilePath,
-    compressed_required: {
-      detail: 'compressed is required when file_path is a prefix.',
-      errors: [{ pointer: '/compressed', detail: 'compressed is required when file_path is a prefix.' }],
-    },
-    ...credentialProblems,
+    ...importProblems,
     ...tooManyOpenJobs,
   },
   handler: (deps: QueueImportDeps & IdempotencyDeps) => async (request, reply) => {
-    const { file_path, path_type, key_type, compressed, mode, credentials } = request.body;
-    const submitted = {
-      filePath: file_path,
-      pathType: path_type,
-      keyType: key_type,
-      compressed: compressed ?? null,
-      mode,
-      credentials: credentials ? bucketCredentials(credentials) : null,
-    };
     const idempotent = idempotentRequestOf(deps, request, reply);
-    return queuedResponse(reply, await queue(deps, partnerOf(request), submitted, idempotent));
+    return queuedResponse(reply, await queue(deps, partnerOf(request), newImportOf(request.body), idempotent));
   },
 });
+
+export function newImportOf(body: z.output<typeof importBody>): NewImport {
+  const { file_path, path_type, key_type, compressed, mode, credentials } = body;
+  return {
+    filePath: file_path,
+    pathType: path_type,
+    keyType: key_type,
+    compressed: compressed ?? null,
+    mode,
+    credentials: credentials ? bucketCredentials(credentials) : null,
+  };
+}
 
 type Credentials = z.infer<typeof credentialsSchema>;
 
