@@ -10,8 +10,9 @@ export const dryRunLimits = {
   /** Decompressed bytes per file, because a row can have 100 KB. */
   bytes: 4 * 1024 * 1024,
   seconds: 20,
-  /** Dry runs at the same time, per process. */
+  /** Dry runs at the same time, per process and per partner in a process. */
   concurrent: 4,
+  ofPartner: 2,
 } as const;
 
 export type SampledFile = {

@@ -108,6 +108,18 @@ describe('retention', () => {
     expect(await tablesOf(canceled)).toEqual([]);
   });
 
+  it('keeps an import until its exported rejected rows are removed', async () => {
+    const expired = await submitImport();
+    await end(expired, 401);
+    const wanted = { folder: `${partner.prefix}rejects/${expired}/`, credentials: null, maxOpen: 10 };
+    await deps.rejects.request(partner.id, { importLogId: expired }, wanted);
+    await sweep();
+    expect(await tablesOf(expired)).toContain('job');
+    await query('DELETE FROM reject_export WHERE job_id = $1', [expired]);
+    await sweep();
+    expect(await tablesOf(expired)).toEqual([]);
+  });
+
   it('keeps a list cursor valid when the job at the cursor is removed', async () => {
     const jobs = [];
     for (let number = 0; number < 6; number++) jobs.push(await submitImport());

@@ -7,6 +7,7 @@ import { badRowShares } from '@inlet/row-rule/file-rule';
 import { type Attribute, importKeys } from '../../domain/attribute.ts';
 import { type DryRun, type SampledFile, dryRunLimits } from '../../domain/dry-run.ts';
 import { Failure } from '../../domain/failure.ts';
+import type { PartnerId } from '../../domain/ids.ts';
 import type { KeyType } from '../../domain/import-log.ts';
 import type { Limits } from '../../domain/limits.ts';
 import type { Partner } from '../../domain/partner.ts';
@@ -33,7 +34,7 @@ export type DryRunDeps = {
  */
 export async function dryRunImport(deps: DryRunDeps, partner: Partner, request: NewImport): Promise<DryRun> {
   requireValidImport(deps, partner, request);
-  return withinLimits(async (signal) => {
+  return withinLimits(partner.id, async (signal) => {
     const attributes = await deps.attributes.list(partner.id, { retired: true });
     const { unhyphenatedIds } = await deps.partners.readSettings(partner.id);
     const { filePath, pathType, compressed, credentials } = request;
@@ -56,15 +57,17 @@ export async function dryRunImport(deps: DryRunDeps, partner: Partner, request: 
   });
 }
 
-/** The number of dry runs in progress in this process. */
-const running = { count: 0 };
+/** The partners of the dry runs in progress in this process. */
+const running = new Map<symbol, PartnerId>();
 
 /** The slot is occupied until the last request to the storage has ended, which can be later than the response. */
-async function withinLimits(run: (signal: AbortSignal) => Promise<DryRun>): Promise<DryRun> {
-  if (running.count >= dryRunLimits.concurrent) {
+async function withinLimits(partnerId: PartnerId, run: (signal: AbortSignal) => Promise<DryRun>): Promise<DryRun> {
+  const ofPartner = [...running.values()].filter((id) => id === partnerId).length;
+  if (running.size >= dryRunLimits.concurrent || ofPartner >= dryRunLimits.ofPartner) {
     throw new Failure('unavailable', 'Too many dry runs are in progress.', { retryAfterSeconds: 1 });
   }
-  running.count += 1;
+  const slot = Symbol('dry run');
+  running.set(slot, partnerId);
   const late = Promise.withResolvers<never>();
   const stop = new AbortController();
   const timer = setTimeout(() => {
@@ -73,7 +76,7 @@ async function withinLimits(run: (signal: AbortSignal) => Promise<DryRun>): Prom
   }, dryRunLimits.seconds * 1000);
   const result = run(stop.signal).finally(() => {
     clearTimeout(timer);
-    running.count -= 1;
+    running.delete(slot);
   });
   return Promise.race([result, late.promise]);
 }

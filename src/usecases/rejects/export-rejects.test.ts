@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../domain/failure.ts';
+import { defaultLimits } from '../../domain/limits.ts';
+import { maxExportAttempts } from '../../domain/reject-export.ts';
+import type { ClaimedExport, FileToExport, RejectExportQueue } from '../../ports/reject-export.ts';
+import { type ExportRejectsDeps, exportRejects } from './export-rejects.ts';
+
+const claim: ClaimedExport = {
+  exportId: 1,
+  attempt: 1,
+  partnerId: 7,
+  folder: 'acme/rejects/1/',
+  isExpired: false,
+  isNew: true,
+  source: { jobId: 1, partnerId: 7, pathType: 0, filePath: 'a.csv' },
+  keyType: 1,
+  unhyphenatedIds: false,
+};
+const file: FileToExport = { fileId: 3, path: 'a.csv', object: { key: 'acme/a.csv', etag: 'x', size: 1 } };
+
+/** Runs one export and returns the calls to the queue and the storage. */
+async function callsOf(given: Partial<ClaimedExport>, error: Error | null): Promise<string[]> {
+  const calls: string[] = [];
+  let isDue = true;
+  const rejectQueue: RejectExportQueue = {
+    claim: async () => {
+      const found = isDue ? { ...claim, ...given } : null;
+      isDue = false;
+      return found;
+    },
+    start: async () => [file],
+    renew: async () => true,
+    commitFile: async (_claim, _file, outcome) => {
+      calls.push(`commit ${outcome.is === 'failed' ? outcome.failure.code : outcome.is}`);
+      return true;
+    },
+    finish: async (_claim, failure) => void calls.push(`finish ${failure?.code ?? 'done'}`),
+    postpone: async (_claim, seconds) => void calls.push(`postpone ${seconds}`),
+    remove: async () => void calls.push('remove'),
+  };
+  const deps: ExportRejectsDeps = {
+    rejectQueue,
+    rejectReader: {
+      open: async () => {
+        throw error ?? new Error('no file is read in this test');
+      },
+      drop: async () => void calls.push('drop'),
+    },
+    rejectStorage: {
+      write: async () => 1,
+      removeAll: async (prefix) => void calls.push(`remove ${prefix}`),
+      urlOf: async () => '',
+    },
+    attributes: {
+      list: async () => [],
+      create: async () => Promise.reject(new Error('unused')),
+      rename: async () => false,
+      retire: async () => false,
+      tie: async () => false,
+    },
+    sources: { withObjects: async () => Promise.reject(new Error('unused')) },
+    limits: defaultLimits,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  };
+  await exportRejects(deps, new AbortController().signal);
+  return calls;
+}
+
+describe('exportRejects', () => {
+  it('removes the objects of an expired export, then its record', async () => {
+    expect(await callsOf({ isExpired: true }, null)).toEqual(['remove acme/rejects/1/', 'remove', 'drop']);
+  });
+
+  it('tries again after an outage', async () => {
+    const calls = await callsOf({}, new Error('connection lost'));
+    expect(calls).toEqual(['remove acme/rejects/1/', 'postpone 10', 'drop']);
+  });
+
+  it('keeps the objects of earlier attempts', async () => {
+    expect(await callsOf({ isNew: false, attempt: 2 }, new Error('connection lost'))).toEqual(['postpone 10', 'drop']);
+  });
+
+  it('fails after the last attempt', async () => {
+    const calls = await callsOf({ isNew: false, attempt: maxExportAttempts }, new Error('connection lost'));
+    expect(calls).toEqual(['finish load_abandoned', 'drop']);
+  });
+
+  it('fails at once if a retry cannot succeed', async () => {
+    const calls = await callsOf({ isNew: false }, new Failure('storage_access_denied', 'no access'));
+    expect(calls).toEqual(['finish storage_access_denied', 'drop']);
+  });
+});
