@@ -9,7 +9,10 @@ CREATE TABLE IF NOT EXISTS reject_export (
   -- The folder of the objects in the shared bucket.
   folder text NOT NULL,
   status smallint NOT NULL DEFAULT 0 CHECK (status >= 0 AND status <= 3),
+  -- Never decreases, so that a worker that lost its claim cannot hold a later one.
   attempt integer NOT NULL DEFAULT 0,
+  -- The number of attempts when the export was last requested.
+  earlier_attempts integer NOT NULL DEFAULT 0,
   claimed_until timestamptz,
   requested_at timestamptz NOT NULL DEFAULT now(),
   started_at timestamptz,

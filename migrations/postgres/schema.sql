@@ -366,6 +366,7 @@ CREATE TABLE public.partner (
     audience_bad_row_share double precision DEFAULT 0 NOT NULL,
     purge_after timestamp with time zone DEFAULT now() NOT NULL,
     external_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    unhyphenated_ids boolean DEFAULT false NOT NULL,
     CONSTRAINT partner_audience_bad_row_share_check CHECK (((audience_bad_row_share >= (0)::double precision) AND (audience_bad_row_share <= (1)::double precision)))
 );
 
@@ -971,6 +972,7 @@ CREATE TABLE public.reject_export (
     folder text NOT NULL,
     status smallint DEFAULT 0 NOT NULL,
     attempt integer DEFAULT 0 NOT NULL,
+    earlier_attempts integer DEFAULT 0 NOT NULL,
     claimed_until timestamp with time zone,
     requested_at timestamp with time zone DEFAULT now() NOT NULL,
     started_at timestamp with time zone,
@@ -2016,7 +2018,7 @@ GRANT SELECT,INSERT ON TABLE public.reject_export TO inlet_api;
 
 GRANT UPDATE(status) ON TABLE public.reject_export TO inlet_api;
 
-GRANT UPDATE(attempt) ON TABLE public.reject_export TO inlet_api;
+GRANT UPDATE(earlier_attempts) ON TABLE public.reject_export TO inlet_api;
 
 GRANT UPDATE(requested_at) ON TABLE public.reject_export TO inlet_api;
 

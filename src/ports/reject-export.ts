@@ -64,6 +64,8 @@ export interface RejectExportStore {
 export type ClaimedExport = {
   readonly exportId: number;
   readonly attempt: number;
+  /** Attempts since the export was requested, including this one. */
+  readonly tries: number;
   readonly partnerId: PartnerId;
   readonly folder: string;
   /** True if nothing but the removal of the objects is left. */

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { importLogSchema } from '../../src/adapters/http/records/import-log.ts';
@@ -152,6 +153,35 @@ describe('inlet in a script', () => {
     expect(limited.out).toMatch(/^WHERE .*\nbad\.csv:2 +id +invalid_id +not-an-id,sports +\S.*\n$/);
     expect(limited.err).toContain('There are more');
     expect(await json(`errors ${await lastImportOf('good.csv')}`)).toEqual([]);
+  });
+
+  it('exports all rejected rows of an import and downloads them', async () => {
+    const { import_log_id: id } = idSchema.parse(await json('import bad.csv --key-type foreign'));
+    await run(`imports ${id} --watch`);
+    const directory = join(cli.folder, 'downloads');
+    const { code, out } = await run(`rejects ${id} --download --directory ${directory}`);
+    expect([code, out]).toEqual([0, `import ${id}: 2 rejected rows exported in 1 file\n`]);
+    const file = readFileSync(join(directory, `rejects/${id}/bad.csv.csv.gz`));
+    const rows = parseCsv(gunzipSync(file).toString());
+    expect(rows.slice(1).map(([, row, , reason]) => [row, reason])).toEqual([
+      ['2', 'invalid_id'],
+      ['3', 'unknown_key'],
+    ]);
+    expect(await json(`rejects ${id}`)).toMatchObject({ status: 2, rows: 2, files: [{ file: 'bad.csv', rows: 2 }] });
+    expect(await run('rejects 999999')).toMatchObject({ code: 1, out: '' });
+  });
+
+  it('predicts the result of an import with --dry-run and imports nothing', async () => {
+    const before = await lastImportOf('bad.csv');
+    const { code, out } = await run('import bad.csv --key-type foreign --dry-run');
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^1 file, \d+ B\n\nFILE +ACCEPTED +REJECTED +SAMPLE +WHY\nbad.csv +1 +2 +whole file +invalid_id, /,
+    );
+    const missing = await run('import missing.csv --key-type foreign --dry-run');
+    expect(missing.code).toBe(1);
+    expect(missing.err).toContain('no_files');
+    expect(await lastImportOf('bad.csv')).toBe(before);
   });
 
   it('creates, appends to, shows, lists, and clears an audience', async () => {

@@ -127,6 +127,7 @@ const statementTypes: Specs = {
     folder: 'string',
     status: 'number=',
     attempt: 'number=',
+    earlier_attempts: 'number=',
     claimed_until: 'date?',
     requested_at: 'date=',
     started_at: 'date?',

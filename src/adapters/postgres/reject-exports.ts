@@ -65,7 +65,7 @@ async function restart(
   { id, job_id, is_expired }: { readonly id: number; readonly job_id: JobId; readonly is_expired: boolean },
 ): Promise<JobId> {
   await sql`
-    UPDATE reject_export SET status = ${jobStatus.pending}, attempt = 0, requested_at = now(), finished_at = NULL,
+    UPDATE reject_export SET status = ${jobStatus.pending}, earlier_attempts = attempt, requested_at = now(), finished_at = NULL,
       started_at = CASE WHEN ${is_expired} THEN NULL ELSE started_at END,
       expires_at = NULL, failure_code = NULL, failure_detail = NULL
     WHERE partner_id = ${partnerId} AND id = ${id}`.execute(tx);

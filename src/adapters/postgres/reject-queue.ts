@@ -67,6 +67,7 @@ async function claimExport(tx: Tx, leaseSeconds: number): Promise<ClaimedExport 
   const { rows } = await sql<{
     id: number;
     attempt: number;
+    tries: number;
     partner_id: PartnerId;
     folder: string;
     is_expired: boolean;
@@ -93,7 +94,7 @@ async function claimExport(tx: Tx, leaseSeconds: number): Promise<ClaimedExport 
       FROM due WHERE export.id = due.id
       RETURNING export.*
     )
-    SELECT claimed.id, claimed.attempt, claimed.partner_id, claimed.folder, claimed.job_id,
+    SELECT claimed.id, claimed.attempt, claimed.attempt - claimed.earlier_attempts AS tries, claimed.partner_id, claimed.folder, claimed.job_id,
       claimed.status <> ${jobStatus.running} AS is_expired, claimed.started_at IS NULL AS is_new,
       l.path_type, l.key_type, coalesce(l.file_path, a.file_path) AS file_path, a.audience_id, a.generation,
       p.unhyphenated_ids
@@ -104,6 +105,7 @@ async function claimExport(tx: Tx, leaseSeconds: number): Promise<ClaimedExport 
   return {
     exportId: row.id,
     attempt: row.attempt,
+    tries: row.tries,
     partnerId: row.partner_id,
     folder: row.folder,
     isExpired: row.is_expired,
@@ -120,7 +122,7 @@ function isOpenOf(table: string): RawBuilder<unknown> {
 
 /** The first attempt lists the files with rejected rows. After a failure, the files that failed are read again. */
 async function startExport(tx: Tx, claim: ClaimedExport): Promise<FileToExport[]> {
-  const { exportId, attempt } = claim;
+  const { exportId, tries } = claim;
   if (claim.isNew) {
     await sql`DELETE FROM reject_file WHERE export_id = ${exportId}`.execute(tx);
     await sql`
@@ -130,7 +132,7 @@ async function startExport(tx: Tx, claim: ClaimedExport): Promise<FileToExport[]
       WHERE ${isHeld(claim)} AND file.id = coalesce(export.job_file_id, file.id)
         AND EXISTS (SELECT FROM job_file_reject reject WHERE reject.job_file_id = file.id)`.execute(tx);
     await sql`UPDATE reject_export export SET started_at = now() WHERE ${isHeld(claim)}`.execute(tx);
-  } else if (attempt === 1) {
+  } else if (tries === 1) {
     await sql`
       UPDATE reject_file SET status = ${jobStatus.pending}, bytes_read = 0, failure_code = NULL, failure_detail = NULL
       WHERE export_id = ${exportId} AND status = ${jobStatus.failed}`.execute(tx);

@@ -8,6 +8,7 @@ import { type ExportRejectsDeps, exportRejects } from './export-rejects.ts';
 const claim: ClaimedExport = {
   exportId: 1,
   attempt: 1,
+  tries: 1,
   partnerId: 7,
   folder: 'acme/rejects/1/',
   isExpired: false,
@@ -77,11 +78,11 @@ describe('exportRejects', () => {
   });
 
   it('keeps the objects of earlier attempts', async () => {
-    expect(await callsOf({ isNew: false, attempt: 2 }, new Error('connection lost'))).toEqual(['postpone 10', 'drop']);
+    expect(await callsOf({ isNew: false, tries: 2 }, new Error('connection lost'))).toEqual(['postpone 10', 'drop']);
   });
 
   it('fails after the last attempt', async () => {
-    const calls = await callsOf({ isNew: false, attempt: maxExportAttempts }, new Error('connection lost'));
+    const calls = await callsOf({ isNew: false, tries: maxExportAttempts }, new Error('connection lost'));
     expect(calls).toEqual(['finish load_abandoned', 'drop']);
   });
 

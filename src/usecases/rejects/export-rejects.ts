@@ -46,7 +46,7 @@ export async function exportRejects(deps: ExportRejectsDeps, signal: AbortSignal
 
 async function runExport(deps: ExportRejectsDeps, claim: ClaimedExport, signal: AbortSignal): Promise<void> {
   const { rejectQueue: queue, rejectReader: reader, log } = deps;
-  const { exportId, partnerId, attempt } = claim;
+  const { exportId, partnerId, tries } = claim;
   const lost = new AbortController();
   const progress: Progress = { fileId: 0, bytesRead: () => 0 };
   const renew = async (): Promise<void> => {
@@ -67,10 +67,10 @@ async function runExport(deps: ExportRejectsDeps, claim: ClaimedExport, signal: 
     if (lost.signal.aborted) return;
     if (signal.aborted) return queue.postpone(claim, 0);
     const failure = error instanceof Failure && error.isFinal ? error : null;
-    log[failure ? 'info' : 'warn']({ exportId, partnerId, attempt, err: error }, 'export of rejected rows failed');
+    log[failure ? 'info' : 'warn']({ exportId, partnerId, tries, err: error }, 'export of rejected rows failed');
     if (failure) await queue.finish(claim, failure, exportDays);
-    else if (attempt < maxExportAttempts) await queue.postpone(claim, retryAfterSeconds);
-    else await queue.finish(claim, abandoned(attempt), exportDays);
+    else if (tries < maxExportAttempts) await queue.postpone(claim, retryAfterSeconds);
+    else await queue.finish(claim, abandoned(tries), exportDays);
   } finally {
     // A worker that lost its claim must not drop the tables of the worker that has it now.
     if (!lost.signal.aborted) await reader.drop(exportId);

@@ -229,6 +229,7 @@ type RejectExportTable = {
   folder: string;
   status: Generated<number>;
   attempt: Generated<number>;
+  earlier_attempts: Generated<number>;
   claimed_until: Date | null;
   requested_at: Timestamp;
   started_at: Date | null;
