@@ -14,6 +14,7 @@ export const scopes = [
   'customers:read',
   'customers:write',
   'storage:write',
+  'webhooks:write',
 ] as const;
 
 export type Scope = (typeof scopes)[number];

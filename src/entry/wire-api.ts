@@ -75,6 +75,7 @@ export function apiDeps(connections: Connections, connected: ConnectedEngine) {
   const audit = instrumentPort('postgres', 'audit', postgresAuditLog(db));
   const { feedOf, close: closeFeeds } = postgresChangeFeeds({ url: postgresUrl, name: `${name}-changes`, log }, [
     'records',
+    'events',
     'finishedReports',
   ]);
   const followerLimits = { ofProcess: config.INLET_MAX_FOLLOWERS, ofPartner: config.INLET_MAX_FOLLOWERS_PER_PARTNER };
@@ -113,6 +114,7 @@ export function apiDeps(connections: Connections, connected: ConnectedEngine) {
       importLogs,
       audiences,
       feed: feedOf('records'),
+      eventFeed: feedOf('events'),
       asCaller,
       limits: followerLimits,
       log,

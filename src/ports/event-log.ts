@@ -1,14 +1,21 @@
 import type { AudienceScope } from '../domain/audience.ts';
-import type { EventContent, LoggedEvent } from '../domain/composition/event.ts';
+import type { EventContent, EventType, LoggedEvent } from '../domain/event.ts';
 import type { PartnerId } from '../domain/ids.ts';
 
 /** An event that is not in the event log yet. `customerId` is null if it concerns the partner itself. */
 export type NewEvent = EventContent & { readonly partnerId: PartnerId; readonly customerId: number | null };
 
+export type EventPage = {
+  readonly after: number;
+  readonly limit: number;
+  /** Types that the caller cannot see. */
+  readonly hidden: readonly EventType[];
+};
+
 /** Each event is written in the same transaction as the change it reports, so only the stores append to the log. */
 export interface EventLog {
   /** Returns the events after this sequence number, in order: those of one customer, or all of the partner's events. */
-  list(scope: AudienceScope, page: { readonly after: number; readonly limit: number }): Promise<readonly LoggedEvent[]>;
-  /** Deletes a batch of expired events. */
+  list(scope: AudienceScope, page: EventPage): Promise<readonly LoggedEvent[]>;
+  /** Deletes a batch of expired events, and of deliveries that are as old. */
   removeExpired(): Promise<void>;
 }

@@ -102,7 +102,7 @@ const rows: Readonly<Record<string, Row>> = {
   getUpload: row(['marketplace:write', 'audience:write'], 'not_found', 'not_found'),
   completeUpload: row(['marketplace:write', 'audience:write'], 'not_found', 'not_found'),
   abortUpload: row(['marketplace:write', 'audience:write'], 'not_found', 'not_found'),
-  listEvents: row('audience:read', 'empty', 'empty'),
+  listEvents: row(['audience:read', 'marketplace:read'], 'empty', 'empty'),
   listOperatorLanes: row('operator', 'own', 'own'),
   listOperatorJobs: row('operator', 'own', 'own'),
   getOperatorJob: row('operator', 'own', 'own'),

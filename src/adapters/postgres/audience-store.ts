@@ -21,6 +21,7 @@ import { dismissFile, hasEntryOf, inScope, selectAudienceFiles } from './audienc
 import { matching, withAudiencesNotDone } from './audience-filter.ts';
 import { findAppend, isAppendOf, selectHistory } from './audience-history.ts';
 import { selectAudienceMarks } from './change-feed.ts';
+import { appendEvent } from './event-log.ts';
 import { readSnapshot } from './db/read-snapshot.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { cancelJob } from './lane/cancel-job.ts';
@@ -134,14 +135,22 @@ async function findAudience(
 }
 
 /** Reads the audience and prevents a clear until the transaction ends. Throws if it was deleted in the meantime. */
-async function lockAudience(tx: Tx, scope: AudienceScope, audienceId: number): Promise<{ generation: number }> {
+async function lockAudience(
+  tx: Tx,
+  scope: AudienceScope,
+  audienceId: number,
+): Promise<{ generation: number; warehouse_segment_id: number }> {
   const audience = await one(tx, scope, audienceId).forNoKeyUpdate().executeTakeFirst();
   if (audience) return audience;
   throw new Failure('not_found', `Audience ${audienceId} does not exist.`);
 }
 
 function one(db: Database | Tx, scope: AudienceScope, audienceId: number) {
-  return db.selectFrom('audience').select('generation').where('id', '=', audienceId).where(inScope(scope));
+  return db
+    .selectFrom('audience')
+    .select(['generation', 'warehouse_segment_id'])
+    .where('id', '=', audienceId)
+    .where(inScope(scope));
 }
 
 type Deps = {
@@ -283,7 +292,7 @@ async function emptyAudience(
     async (tx) => {
       // Locks the lane before the audience, as an append does. The lane sees either the canceled jobs or the new token.
       await lockLane(tx, scope.partnerId);
-      const { generation } = await lockAudience(tx, scope, audienceId);
+      const { generation, warehouse_segment_id: warehouseSegmentId } = await lockAudience(tx, scope, audienceId);
       await tx
         .updateTable('audience')
         .set({
@@ -302,7 +311,8 @@ async function emptyAudience(
         .values({ audience_id: audienceId, generation, partner_id: scope.partnerId, requested_by: requestedBy ?? null })
         .execute();
       await cancelJobs(tx, scope.partnerId, audienceId);
-      await alsoDo?.(tx, scope.partnerId, audienceId);
+      if (alsoDo) await alsoDo(tx, scope.partnerId, audienceId);
+      else await appendEvent(tx, { ...scope, type: 'audience.cleared', data: { audienceId, warehouseSegmentId } });
       await sendLaneToken(deps.boss, tx, scope.partnerId);
       return true;
     },

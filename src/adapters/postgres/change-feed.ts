@@ -11,6 +11,7 @@ import type { Database } from './db/tables.ts';
 /** Triggers on the tables notify these channels. The payload is the partner's ID. */
 const channels = {
   records: 'inlet_records',
+  events: 'inlet_events',
   requestedReports: 'inlet_report_requests',
   finishedReports: 'inlet_finished_reports',
 } as const;

@@ -1,64 +1,140 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { splits } from '../../domain/composition/counts.ts';
-import { type LoggedEvent, eventDays } from '../../domain/composition/event.ts';
-import type { EventLog, NewEvent } from '../../ports/event-log.ts';
+import { type EventContent, type LoggedEvent, disabledReasons, eventDays } from '../../domain/event.ts';
+import type { PartnerId } from '../../domain/ids.ts';
+import type { EventLog, EventPage, NewEvent } from '../../ports/event-log.ts';
+import type { AudienceScope } from '../../domain/audience.ts';
 import type { Database, Tx } from './db/tables.ts';
 
-/** The number of events that are deleted at a time, so that no transaction takes long. */
+/** The number of rows that are deleted at a time, so that no transaction takes long. */
 const deletedAtATime = 10_000;
 
 export function postgresEventLog(db: Database): EventLog {
   return {
-    list: async ({ partnerId, customerId }, { after, limit }) => {
-      const rows = await db
-        .selectFrom('event')
-        .leftJoin('customer', 'customer.id', 'event.customer_id')
-        .select(['event.sequence', 'event.type', 'event.data', 'event.created_at', 'customer.name as customer'])
-        .where('event.partner_id', '=', partnerId)
-        .where('event.sequence', '>', after)
-        .$if(customerId !== null, (query) => query.where(sql<boolean>`event.customer_id = ${customerId}`))
-        .orderBy('event.sequence')
-        .limit(limit)
-        .execute();
-      const events: LoggedEvent[] = [];
-      for (const { sequence, customer, created_at, type, data } of rows) {
-        const content = contentSchema.safeParse({ type, data });
-        // A later release logged this event. If it were skipped, the caller would never see it.
-        if (!content.success) break;
-        events.push({ ...content.data, sequence, customer, createdAt: created_at });
-      }
-      return events;
-    },
+    list: (scope, page) => selectEvents(db, scope, page),
     removeExpired: async () => {
       await sql`DELETE FROM event WHERE (partner_id, sequence) IN (
         SELECT partner_id, sequence FROM event WHERE created_at < now() - make_interval(days => ${eventDays})
         ORDER BY created_at LIMIT ${deletedAtATime} FOR UPDATE SKIP LOCKED)`.execute(db);
+      await sql`DELETE FROM webhook_delivery WHERE (webhook_id, sequence) IN (
+        SELECT webhook_id, sequence FROM webhook_delivery WHERE updated_at < now() - make_interval(days => ${eventDays})
+        ORDER BY updated_at LIMIT ${deletedAtATime} FOR UPDATE SKIP LOCKED)`.execute(db);
     },
   };
 }
 
-/** The lock on the partner's counter ensures that events are numbered in commit order. */
-export async function appendEvent(tx: Tx, { partnerId, customerId, type, data }: NewEvent): Promise<void> {
-  const { last_sequence: sequence } = await tx
-    .insertInto('event_counter')
-    .values({ partner_id: partnerId, last_sequence: 1 })
-    .onConflict((conflict) =>
-      conflict.column('partner_id').doUpdateSet({ last_sequence: sql`event_counter.last_sequence + 1` }),
-    )
-    .returning('last_sequence')
-    .executeTakeFirstOrThrow();
-  await tx
-    .insertInto('event')
-    .values({ partner_id: partnerId, sequence, customer_id: customerId, type, data: JSON.stringify(data) })
-    .execute();
+/** The columns of `toLoggedEvent`. `event` is the event, and `customer` its customer or null. */
+export const eventColumns: RawBuilder<EventRow> = sql`
+  event.sequence, event.type, event.data, event.created_at, customer.name AS customer,
+  'evt_' || replace(coalesce(event.id, md5(event.partner_id || ':' || event.sequence)::uuid)::text, '-', '') AS id`;
+
+export type EventRow = {
+  readonly id: string;
+  readonly sequence: number;
+  readonly type: string;
+  readonly data: unknown;
+  readonly created_at: Date;
+  readonly customer: string | null;
+};
+
+async function selectEvents(
+  db: Database,
+  { partnerId, customerId }: AudienceScope,
+  { after, limit, hidden }: EventPage,
+): Promise<LoggedEvent[]> {
+  const { rows } = await sql<EventRow>`
+    SELECT ${eventColumns}
+    FROM event LEFT JOIN customer ON customer.id = event.customer_id
+    WHERE event.partner_id = ${partnerId} AND event.sequence > ${after}
+      AND (${customerId}::bigint IS NULL OR event.customer_id = ${customerId})
+      AND event.type <> ALL (${hidden}::text[])
+    ORDER BY event.sequence LIMIT ${limit}`.execute(db);
+  return toLoggedEvents(rows);
 }
 
-const contentSchema = z.object({
-  type: z.literal('report.ready'),
-  data: z.object({
-    audienceId: z.int(),
-    warehouseSegmentId: z.int(),
-    split: z.enum(splits).nullable(),
+/**
+ * Returns the events before the first one whose type is unknown to this release. A later release logged that event. If
+ * it were skipped, the caller would never see it.
+ */
+export function toLoggedEvents(rows: readonly EventRow[]): LoggedEvent[] {
+  const events: LoggedEvent[] = [];
+  for (const row of rows) {
+    const event = toLoggedEvent(row);
+    if (event === null) break;
+    events.push(event);
+  }
+  return events;
+}
+
+/** Returns null if the type is unknown to this release. */
+export function toLoggedEvent({ id, sequence, customer, created_at, type, data }: EventRow): LoggedEvent | null {
+  const content = contentSchema.safeParse({ type, data });
+  return content.success ? { ...content.data, id, sequence, customer, createdAt: created_at } : null;
+}
+
+export async function appendEvent(tx: Tx, event: NewEvent): Promise<number> {
+  return appendEvents(tx, event, [event]);
+}
+
+/**
+ * Appends events in one statement and returns the sequence number of the last one. The lock on the partner's counter
+ * ensures that events are numbered in commit order. Call this after all other statements that wait for locks, except
+ * those that send tokens: the lock is held until the transaction ends.
+ */
+export async function appendEvents(
+  tx: Tx,
+  { partnerId, customerId }: { readonly partnerId: PartnerId; readonly customerId: number | null },
+  events: readonly EventContent[],
+): Promise<number> {
+  if (events.length === 0) return 0;
+  const { rows } = await sql<{ last_sequence: number }>`
+    WITH counter AS (
+      INSERT INTO event_counter AS c (partner_id, last_sequence) VALUES (${partnerId}, ${events.length})
+      ON CONFLICT (partner_id) DO UPDATE SET last_sequence = c.last_sequence + ${events.length}
+      RETURNING last_sequence
+    ), appended AS (
+      INSERT INTO event (partner_id, sequence, customer_id, type, data)
+      SELECT ${partnerId}, counter.last_sequence - ${events.length} + new.place, ${customerId}::bigint, new.type, new.data::jsonb
+      FROM counter, unnest(
+        ${events.map(({ type }) => type)}::text[], ${events.map(({ data }) => JSON.stringify(data))}::text[]
+      ) WITH ORDINALITY AS new (type, data, place)
+    )
+    SELECT last_sequence FROM counter`.execute(tx);
+  return rows[0]?.last_sequence ?? 0;
+}
+
+const ofAudience = { audienceId: z.int(), warehouseSegmentId: z.int() };
+const ofJob = { importLogId: z.int(), totalRows: z.int(), code: z.string().nullable() };
+const ended = { status: z.literal([2, 3]) };
+const ofWebhook = { webhookId: z.int() };
+
+const contentSchema: z.ZodType<EventContent> = z.union([
+  z.object({
+    type: z.literal(['import.finished', 'import.failed']),
+    data: z.object({ ...ofJob, files: z.int(), failedFiles: z.int() }),
   }),
-});
+  z.object({ type: z.literal(['delete.finished', 'delete.failed']), data: z.object(ofJob) }),
+  z.object({
+    type: z.literal('audience.file.finished'),
+    data: z.object({
+      ...ofAudience,
+      ...ended,
+      fileId: z.string(),
+      s3Path: z.string(),
+      totalRows: z.int(),
+      code: z.string().nullable(),
+    }),
+  }),
+  z.object({ type: z.literal('audience.ready'), data: z.object({ ...ofAudience, ...ended }) }),
+  z.object({ type: z.literal('audience.cleared'), data: z.object(ofAudience) }),
+  z.object({
+    type: z.literal('report.ready'),
+    data: z.object({ ...ofAudience, split: z.enum(splits).nullable() }),
+  }),
+  z.object({ type: z.literal(['webhook.test', 'webhook.failing']), data: z.object(ofWebhook) }),
+  z.object({
+    type: z.literal('webhook.disabled'),
+    data: z.object({ ...ofWebhook, reason: z.enum(disabledReasons) }),
+  }),
+]);

@@ -9,6 +9,7 @@ import type { BatchClaim, FileOutcome, FileStore } from '../../ports/load-stage.
 import { dispatchBatches, tryStartWork } from './lane/lane-store.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { type LoadRow, isOfAudience, loadColumns, toLoad, toSource } from './lane/jobs.ts';
+import { appendFileEvents } from './lane/job-events.ts';
 import { selectRunningJob } from './lane/publishing.ts';
 import { sendLaneToken } from './queue/tokens.ts';
 
@@ -106,6 +107,10 @@ async function commitBatch(
       tx,
       jobId,
       final.reduce((sum, outcome) => sum + totalRows(outcome), 0),
+    );
+    await appendFileEvents(
+      tx,
+      final.flatMap(({ is, fileId }) => (is === 'failed' ? [fileId] : [])),
     );
     // Dispatches the next batches here, so that they do not wait while the lane is publishing.
     await dispatchBatches(boss, tx, jobId, maxBatches);

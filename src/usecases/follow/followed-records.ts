@@ -7,6 +7,7 @@ import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { Log } from '../../ports/observability.ts';
 import type { ChangeFeed } from '../../ports/records.ts';
 import type { AsCaller } from '../../ports/request-store.ts';
+import { type EventWaits, eventWaits } from './event-waits.ts';
 import { type AudienceDetails, findAudienceDetails } from './read-audiences.ts';
 import { type FollowerLimits, type RecordBroadcaster, followerLimit, recordBroadcaster } from './record-broadcaster.ts';
 
@@ -16,6 +17,7 @@ type OneAudience = { readonly scope: AudienceScope; readonly audienceId: number 
 export type FollowedRecords = {
   readonly imports: RecordBroadcaster<OneImport, ImportLog>;
   readonly audiences: RecordBroadcaster<OneAudience, AudienceDetails>;
+  readonly events: EventWaits;
   /** Ends all waits and streams. */
   readonly end: () => void;
 };
@@ -24,6 +26,8 @@ type Deps = {
   readonly importLogs: ImportLogStore;
   readonly audiences: AudienceStore;
   readonly feed: ChangeFeed;
+  /** Changes of event logs. */
+  readonly eventFeed: ChangeFeed;
   /** Records are read outside of any request, with the access rights of their subscribers. */
   readonly asCaller: AsCaller;
   readonly limits: FollowerLimits;
@@ -57,10 +61,13 @@ export function followedRecords(deps: Deps): FollowedRecords {
     },
     shared,
   );
+  const events = eventWaits(deps.eventFeed, shared.slots);
   return {
     imports,
     audiences,
+    events,
     end: () => {
+      events.end();
       imports.end();
       audiences.end();
     },

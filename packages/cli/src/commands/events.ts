@@ -15,8 +15,7 @@ const columns: readonly Column<Event>[] = [
   { title: 'TIME', of: ({ created_at }) => timeOf(created_at) },
   { title: 'TYPE', of: ({ type }) => type },
   { title: 'CUSTOMER', of: ({ customer }) => customer ?? '-', canShrink: true },
-  { title: 'AUDIENCE', align: 'right', of: ({ data }) => data.audience_id },
-  { title: 'SPLIT', of: ({ data }) => data.split ?? '-' },
+  { title: 'RECORD', of: ({ link }) => link, canShrink: true },
 ];
 
 function noEvents({ after }: Options): string {

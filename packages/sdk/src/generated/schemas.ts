@@ -2,29 +2,9 @@
 
 export type AbortUpload = Readonly<Record<string, unknown>> | null;
 
-export type ApiKey = {
-  readonly key_id: number;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  /** ISO 8601, UTC. */
-  readonly created_at: string;
-  /** The key or console session that created the key. Null for the operator. */
-  readonly created_by: string | null;
-  /** When the key was last used, accurate to about a minute. Null if it was never used. */
-  readonly last_used_at: string | null;
-  /** When the key stops working. Null if it never expires. */
-  readonly expires_at: string | null;
-  /** When the key was revoked. */
-  readonly revoked_at: string | null;
-  /** Whether this request was sent with the key. */
-  readonly current: boolean;
-};
-
 export type AppendFiles = {
   /** The path of a file, or a prefix of many files, relative to the partner's prefix. */
-  readonly file_path?: string | undefined;
-  /** The new name of the audience. Nothing is loaded. */
-  readonly name?: string | undefined;
+  readonly file_path: string;
 };
 
 export type Attribute = {
@@ -38,8 +18,6 @@ export type Attribute = {
 export type Audience = {
   readonly audience_id: number;
   readonly name: string;
-  /** The customer that owns the audience. Null for your own audiences. */
-  readonly customer: string | null;
   /** Distinct devices in the audience. */
   readonly unique_devices: number;
   /** The segment ID to use in the deep link to the composition report. */
@@ -58,42 +36,29 @@ export type Audience = {
   readonly matched_at: string | null;
 };
 
-export type AudienceAppend = {
-  /** Cancel or retry the append with this ID. */
-  readonly append_id: number;
-  readonly file_path: string;
-  /** 0 pending, 1 running, 2 done, 3 error. */
-  readonly status: 0 | 1 | 2 | 3;
-  /** Number of files that the append loads. Null until they are listed. */
-  readonly files: {
-    readonly all: number;
-    readonly loaded: number;
-    readonly failed: number;
-  } | null;
-  /** Rows of the loaded files. */
-  readonly rows_uploaded: number;
-  /** Why the append failed. Null unless the status is 3. */
-  readonly error: {
-    /** A stable code. See docs/errors.md. */
-    readonly code: string;
-    readonly message: string;
-  } | null;
-  readonly finished_at: string | null;
-  /** When the append was canceled. Null unless it was. */
-  readonly cancel_requested_at: string | null;
-  /** Who canceled the append. */
-  readonly cancel_requested_by: 'partner' | 'operator' | null;
-  /** The append that this one repeats. */
-  readonly retry_of: number | null;
-  /** Whether a later clear removed the devices or canceled the append. */
-  readonly cleared: boolean;
+/** An audience was cleared. */
+export type AudienceClearedEvent = {
+  /** Unique ID of the event, also sent as the header `webhook-id`. */
+  readonly id: string;
+  /** Position in your event log. If you can see all events, it starts at 1 and has no gaps. */
+  readonly sequence: number;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The customer that the event concerns, or null for the account itself. */
+  readonly customer: string | null;
+  /** Path of the record that the event concerns. */
+  readonly link: string;
+  readonly type: 'audience.cleared';
+  readonly data: {
+    readonly audience_id: number;
+    /** The ID with which reports of the audience are read. */
+    readonly default_warehouse_segment_id: number;
+  };
 };
 
 export type AudienceDetails = {
   readonly audience_id: number;
   readonly name: string;
-  /** The customer that owns the audience. Null for your own audiences. */
-  readonly customer: string | null;
   /** Distinct devices in the audience. */
   readonly unique_devices: number;
   /** The segment ID to use in the deep link to the composition report. */
@@ -117,8 +82,6 @@ export type AudienceDetails = {
 export type AudienceFile = {
   /** ID of this entry. Use it to dismiss a failed entry. It begins with `path-` for a path without files. */
   readonly file_id: string;
-  /** The append that loads the entry. It can be canceled or retried. */
-  readonly append_id: number;
   /** Object key, including the partner's prefix. */
   readonly s3_path: string;
   /** The loaded version of the object. Null for a path without files. */
@@ -140,42 +103,57 @@ export type AudienceFile = {
   readonly updated_at: string;
 };
 
-export type AudienceHistoryEntry = {
-  readonly type: 'append' | 'clear';
-  /** When the request was accepted. */
-  readonly at: string;
-  /** Who sent the request: an API key (`key 3`) or a user of the console. Null if it is not recorded. */
-  readonly by: string | null;
-  /** Null for a clear. */
-  readonly append: AudienceAppend | null;
-};
-
-export type AudienceRejects = {
-  /** 0 pending, 1 running, 2 done, 3 error. */
-  readonly status: 0 | 1 | 2 | 3;
-  /** Number of files with rejected rows. 0 until the export starts. */
-  readonly files_total: number;
-  readonly files_done: number;
-  readonly files_failed: number;
-  readonly bytes_read: number;
-  /** Total size of the files that are read again. */
-  readonly bytes_total: number;
-  /** Number of rejected rows in the files that are done. */
-  readonly rows: number;
-  readonly error: {
-    /** A stable code. See docs/errors.md. */
-    readonly code: string;
-    readonly message: string;
-  } | null;
+/** A file of an audience is loaded or has failed. */
+export type AudienceFileEvent = {
+  /** Unique ID of the event, also sent as the header `webhook-id`. */
+  readonly id: string;
+  /** Position in your event log. If you can see all events, it starts at 1 and has no gaps. */
+  readonly sequence: number;
   /** ISO 8601, UTC. */
-  readonly requested_at: string;
-  readonly finished_at: string | null;
-  /** When the exported files are removed. Null until the export has finished. */
-  readonly expires_at: string | null;
-  readonly file: RejectsFile | null;
+  readonly created_at: string;
+  /** The customer that the event concerns, or null for the account itself. */
+  readonly customer: string | null;
+  /** Path of the record that the event concerns. */
+  readonly link: string;
+  readonly type: 'audience.file.finished';
+  readonly data: {
+    readonly audience_id: number;
+    /** The ID with which reports of the audience are read. */
+    readonly default_warehouse_segment_id: number;
+    /** The entry's `file_id` in the file list of the audience. */
+    readonly file_id: string;
+    /** Object key, including the partner's prefix. */
+    readonly s3_path: string;
+    /** 2 done, 3 error. */
+    readonly status: 2 | 3;
+    /** Rows that were read, or rows that were deleted. */
+    readonly total_rows: number;
+    /** Why it failed, or null. See docs/errors.md. */
+    readonly code: string | null;
+  };
 };
 
-export type CancelAppend = Readonly<Record<string, unknown>> | null;
+/** All files that were appended to an audience have ended. */
+export type AudienceReadyEvent = {
+  /** Unique ID of the event, also sent as the header `webhook-id`. */
+  readonly id: string;
+  /** Position in your event log. If you can see all events, it starts at 1 and has no gaps. */
+  readonly sequence: number;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The customer that the event concerns, or null for the account itself. */
+  readonly customer: string | null;
+  /** Path of the record that the event concerns. */
+  readonly link: string;
+  readonly type: 'audience.ready';
+  readonly data: {
+    readonly audience_id: number;
+    /** The ID with which reports of the audience are read. */
+    readonly default_warehouse_segment_id: number;
+    /** 2 if all files are loaded, and 3 if a file has failed. */
+    readonly status: 2 | 3;
+  };
+};
 
 export type CancelImport = Readonly<Record<string, unknown>> | null;
 
@@ -251,22 +229,6 @@ export type ConsoleLink = {
   readonly expires_at: string;
 };
 
-export type CreateApiKey = {
-  /** The purpose of the key, at most 100 characters. */
-  readonly name?: string | undefined;
-  /** What the key can do. Only scopes that the caller has. */
-  readonly scopes: readonly ('marketplace:read' | 'marketplace:write' | 'audience:read' | 'audience:write' | 'attributes:write' | 'keys:read' | 'keys:write' | 'customers:read' | 'customers:write' | 'storage:write')[];
-  /** Null if the key never expires. A key never outlives the key that creates it. */
-  readonly expires_in_days?: number | null | undefined;
-};
-
-export type CreateAttribute = {
-  /** A unique name of 1 to 100 characters. Composition reports show it, including those of other partners. */
-  readonly name: string;
-  /** Your own keys for the attribute, which files can contain instead of its ID. At most 1000. Each key has 1 to 200 characters, without `|`, control characters, or spaces at the ends. */
-  readonly foreign_keys?: readonly string[] | undefined;
-};
-
 export type CreateAudience = {
   readonly name: string;
   /** The path of a file, or a prefix of many files, relative to the partner's prefix. */
@@ -275,53 +237,9 @@ export type CreateAudience = {
 
 export type CreateConsoleLink = Readonly<Record<string, unknown>> | null;
 
-export type CreateCustomer = {
-  /** A unique name of 1 to 100 characters. A token of an OpenID Connect issuer names the customer by this name, exactly. */
-  readonly name: string;
-};
-
-export type CreatedApiKey = {
-  readonly key_id: number;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  /** ISO 8601, UTC. */
-  readonly created_at: string;
-  /** The key or console session that created the key. Null for the operator. */
-  readonly created_by: string | null;
-  /** When the key was last used, accurate to about a minute. Null if it was never used. */
-  readonly last_used_at: string | null;
-  /** When the key stops working. Null if it never expires. */
-  readonly expires_at: string | null;
-  /** When the key was revoked. */
-  readonly revoked_at: string | null;
-  /** Whether this request was sent with the key. */
-  readonly current: boolean;
-  /** The API key, which is shown only here. Null in the response to a repeated request, because Inlet stores only a hash. */
-  readonly api_key: string | null;
-};
-
 export type CreatedAudience = {
   readonly audience_id: number;
   readonly default_warehouse_segment_id: number;
-};
-
-export type CreatedUserToken = {
-  readonly token_id: number;
-  readonly customer_id: number;
-  /** ISO 8601, UTC. */
-  readonly created_at: string;
-  /** The key or console session that created the token. Null for the operator. */
-  readonly created_by: string | null;
-  readonly revoked_at: string | null;
-  /** The user token, which is shown only here. Null in the response to a repeated request, because Inlet stores only a hash. */
-  readonly user_token: string | null;
-};
-
-export type CreateUserToken = Readonly<Record<string, unknown>> | null;
-
-export type Customer = {
-  readonly customer_id: number;
-  readonly name: string;
 };
 
 export type DeleteAttributeData = {
@@ -331,7 +249,28 @@ export type DeleteAttributeData = {
   readonly keys: readonly string[];
 };
 
-export type DeleteAudience = Readonly<Record<string, unknown>> | null;
+/** A delete has ended. */
+export type DeleteEvent = {
+  /** Unique ID of the event, also sent as the header `webhook-id`. */
+  readonly id: string;
+  /** Position in your event log. If you can see all events, it starts at 1 and has no gaps. */
+  readonly sequence: number;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The customer that the event concerns, or null for the account itself. */
+  readonly customer: string | null;
+  /** Path of the record that the event concerns. */
+  readonly link: string;
+  readonly type: 'delete.finished' | 'delete.failed';
+  readonly data: {
+    /** The import or delete. */
+    readonly import_log_id: number;
+    /** Rows that were read, or rows that were deleted. */
+    readonly total_rows: number;
+    /** Why it failed, or null. See docs/errors.md. */
+    readonly code: string | null;
+  };
+};
 
 /** The exact count is in this range, which includes the noise and the rounding. */
 export type DevicesRange = {
@@ -341,66 +280,33 @@ export type DevicesRange = {
 
 export type DismissFile = Readonly<Record<string, unknown>> | null;
 
-export type DryRun = {
-  readonly files_total: number;
-  readonly bytes_total: number;
-  /** The first 20 files. */
-  readonly files: readonly DryRunFile[];
-  /** Why the whole import would fail. */
-  readonly error: {
-    /** A stable code. See docs/errors.md. */
-    readonly code: string;
-    readonly message: string;
-  } | null;
-};
+/** What happened. Ignore types that you do not know. */
+export type Event = ImportEvent | DeleteEvent | AudienceFileEvent | AudienceReadyEvent | AudienceClearedEvent | ReportEvent | WebhookEvent | WebhookDisabledEvent;
 
-export type DryRunFile = {
-  readonly file: string;
-  readonly bytes: number;
-  /** Whether the file is gzipped. Null if it was not read. */
-  readonly compressed: boolean | null;
-  /** The columns of the file. Null if they are unknown. */
-  readonly columns: readonly string[] | null;
-  readonly delimiter: string | null;
-  /** Line number of the header. Null if the file has none. */
-  readonly header_row: number | null;
-  /** Number of accepted rows in the sample. */
-  readonly accepted_rows: number;
-  /** Number of rejected rows in the sample. */
-  readonly rejected_rows: number;
-  /** Whether the sample is the whole file. */
-  readonly complete: boolean;
-  readonly reasons: readonly ({
-    /** A stable code. See docs/errors.md. */
-    readonly code: string;
-    readonly message: string;
-    readonly column: string | null;
-    readonly row: number;
-    readonly count: number;
-  })[];
-  /** Why the file would fail. */
-  readonly error: {
-    /** A stable code. See docs/errors.md. */
-    readonly code: string;
-    readonly message: string;
-  } | null;
-};
-
-export type Event = {
-  /** Position in your event log. Without a user token, it starts at 1 and has no gaps. */
+/** An import has ended. */
+export type ImportEvent = {
+  /** Unique ID of the event, also sent as the header `webhook-id`. */
+  readonly id: string;
+  /** Position in your event log. If you can see all events, it starts at 1 and has no gaps. */
   readonly sequence: number;
-  /** What happened. Ignore types that you do not know. */
-  readonly type: 'report.ready';
   /** ISO 8601, UTC. */
   readonly created_at: string;
-  /** The customer that the event concerns, or null for your own audiences. */
+  /** The customer that the event concerns, or null for the account itself. */
   readonly customer: string | null;
+  /** Path of the record that the event concerns. */
+  readonly link: string;
+  readonly type: 'import.finished' | 'import.failed';
   readonly data: {
-    readonly audience_id: number;
-    /** The ID with which the report is read. */
-    readonly default_warehouse_segment_id: number;
-    /** How the report is split, or null for a report without a split. */
-    readonly split: 'id_type' | 'country' | 'event' | null;
+    /** The import or delete. */
+    readonly import_log_id: number;
+    /** Rows that were read, or rows that were deleted. */
+    readonly total_rows: number;
+    /** Files of the import. */
+    readonly files: number;
+    /** Files that were not loaded. */
+    readonly failed_files: number;
+    /** Why it failed, or null. See docs/errors.md. */
+    readonly code: string | null;
   };
 };
 
@@ -476,9 +382,9 @@ export type IndexRange = {
 } | null;
 
 export type Limits = {
-  /** Maximum number of requests per minute with this API key, or in all sessions of a user of the console. */
+  /** Maximum number of requests per minute with this API key. */
   readonly requests_per_minute_per_key: number;
-  /** Maximum number of requests per minute across all of the partner's API keys, and separately across all of its sessions in the console. */
+  /** Maximum number of requests per minute across all of the partner's API keys. */
   readonly requests_per_minute_per_partner: number;
   /** Maximum number of unfinished jobs per partner. Up to 20 deletes are accepted beyond this limit. */
   readonly open_jobs: number;
@@ -488,8 +394,6 @@ export type Limits = {
   readonly keys_per_delete: number;
   /** Share of rejected rows that an audience file may have. With 0, one rejected row fails the file. */
   readonly audience_bad_row_share: number;
-  /** Whether files may contain IDs without hyphens. If not, they are rejected as `hashed_id`. */
-  readonly unhyphenated_ids: boolean;
   /** Maximum size of a gzipped file. */
   readonly gzip_file_bytes: number;
   /** Maximum size of an uncompressed file, and of a gzipped file after decompression. */
@@ -517,8 +421,8 @@ export type Limits = {
       readonly renews_at: string | null;
     };
   };
-  /** What you can store. Above a quota, the response is 422 `quota_exceeded`. Absent in the console for customers and for links to a report, because the usage is that of the whole partner. */
-  readonly quotas?: {
+  /** What you can store. Above a quota, the response is 422 `quota_exceeded`. */
+  readonly quotas: {
     /** Rows of your attributes and audiences, including duplicates that are not merged yet and deleted rows that are not purged yet. */
     readonly stored_rows: {
       readonly limit: number;
@@ -555,7 +459,7 @@ export type Limits = {
       /** When `used` was measured. Null before the first time. */
       readonly measured_at: string | null;
     };
-  } | undefined;
+  };
 };
 
 export type Live = {
@@ -928,16 +832,12 @@ export type Progress = {
   readonly rows_read: number;
   /** Number of the partner's open jobs ahead of this one, including audience loads. */
   readonly queue_position: number;
-  /** Estimated seconds until the job finishes. For a waiting job, the estimate is based on how long your last jobs took. Null if no estimate is possible yet. */
+  /** Estimated seconds until the job finishes. Null if no estimate is possible yet. */
   readonly estimated_seconds_left: number | null;
 };
 
 export type Queued = {
   readonly import_log_id: number;
-};
-
-export type QueuedAppend = {
-  readonly append_id: number;
 };
 
 export type QueueImport = {
@@ -951,8 +851,6 @@ export type QueueImport = {
   readonly credentials?: {
     readonly accessKeyId?: string | undefined;
     readonly secretAccessKey?: string | undefined;
-    /** The session token of temporary credentials. They must be valid until the import has read all files, because Inlet cannot renew them. */
-    readonly sessionToken?: string | undefined;
     /** The ARN of an IAM role. Inlet assumes the role with the partner's external ID. Send either `roleArn` or the two keys. */
     readonly roleArn?: string | undefined;
     readonly region: string;
@@ -969,147 +867,37 @@ export type Ready = {
   readonly dependencies: Readonly<Record<string, 'ok' | 'unavailable'>>;
 };
 
-export type Rejects = {
-  /** 0 pending, 1 running, 2 done, 3 error. */
-  readonly status: 0 | 1 | 2 | 3;
-  /** Number of files with rejected rows. 0 until the export starts. */
-  readonly files_total: number;
-  readonly files_done: number;
-  readonly files_failed: number;
-  readonly bytes_read: number;
-  /** Total size of the files that are read again. */
-  readonly bytes_total: number;
-  /** Number of rejected rows in the files that are done. */
-  readonly rows: number;
-  readonly error: {
-    /** A stable code. See docs/errors.md. */
-    readonly code: string;
-    readonly message: string;
-  } | null;
+/** A new composition report can be read. */
+export type ReportEvent = {
+  /** Unique ID of the event, also sent as the header `webhook-id`. */
+  readonly id: string;
+  /** Position in your event log. If you can see all events, it starts at 1 and has no gaps. */
+  readonly sequence: number;
   /** ISO 8601, UTC. */
-  readonly requested_at: string;
-  readonly finished_at: string | null;
-  /** When the exported files are removed. Null until the export has finished. */
-  readonly expires_at: string | null;
-};
-
-export type RejectsFile = {
-  readonly file: string;
-  /** 0 pending, 1 running, 2 done, 3 error. */
-  readonly status: 0 | 1 | 2 | 3;
-  /** Number of rejected rows. */
-  readonly rows: number;
-  /** Path of the exported file, relative to the partner's prefix in the shared bucket. */
-  readonly rejects_path: string | null;
-  /** Size of the exported file, gzipped. */
-  readonly bytes: number;
-  /** Downloads the exported file without credentials for one hour. */
-  readonly url: string | null;
-  readonly error: {
-    /** A stable code. See docs/errors.md. */
-    readonly code: string;
-    readonly message: string;
-  } | null;
-};
-
-export type RemoveCustomer = Readonly<Record<string, unknown>> | null;
-
-export type RenameAttribute = {
-  /** A unique name of 1 to 100 characters. */
-  readonly name: string;
-};
-
-export type RenameCustomer = {
-  /** A unique name of 1 to 100 characters. A token of an OpenID Connect issuer names the customer by this name, exactly. */
-  readonly name: string;
-};
-
-export type RequestAudienceRejects = Readonly<Record<string, unknown>> | null;
-
-export type RequestImportRejects = {
-  /** Credentials for the partner's own bucket. Required if `path_type` is 1. */
-  readonly credentials?: {
-    readonly accessKeyId?: string | undefined;
-    readonly secretAccessKey?: string | undefined;
-    /** The session token of temporary credentials. They must be valid until the import has read all files, because Inlet cannot renew them. */
-    readonly sessionToken?: string | undefined;
-    /** The ARN of an IAM role. Inlet assumes the role with the partner's external ID. Send either `roleArn` or the two keys. */
-    readonly roleArn?: string | undefined;
-    readonly region: string;
-  } | undefined;
-};
-
-export type RetireAttribute = Readonly<Record<string, unknown>> | null;
-
-export type RetryAppend = {
-  /** `all` (default): every file under the path. `failed`: only the files that failed or were canceled, in their current version. */
-  readonly files?: 'all' | 'failed' | undefined;
+  readonly created_at: string;
+  /** The customer that the event concerns, or null for the account itself. */
+  readonly customer: string | null;
+  /** Path of the record that the event concerns. */
+  readonly link: string;
+  readonly type: 'report.ready';
+  readonly data: {
+    readonly audience_id: number;
+    /** The ID with which reports of the audience are read. */
+    readonly default_warehouse_segment_id: number;
+    /** How the report is split, or null for a report without a split. */
+    readonly split: 'id_type' | 'country' | 'event' | null;
+  };
 };
 
 export type RetryImport = {
-  /** `all` (default): every file under the path. `failed`: only the files that failed or were canceled, in their current version. */
-  readonly files?: 'all' | 'failed' | undefined;
   /** Credentials for the partner's own bucket. Required if `path_type` is 1. */
   readonly credentials?: {
     readonly accessKeyId?: string | undefined;
     readonly secretAccessKey?: string | undefined;
-    /** The session token of temporary credentials. They must be valid until the import has read all files, because Inlet cannot renew them. */
-    readonly sessionToken?: string | undefined;
     /** The ARN of an IAM role. Inlet assumes the role with the partner's external ID. Send either `roleArn` or the two keys. */
     readonly roleArn?: string | undefined;
     readonly region: string;
   } | undefined;
-};
-
-export type RevokeApiKey = Readonly<Record<string, unknown>> | null;
-
-export type RevokeUserToken = Readonly<Record<string, unknown>> | null;
-
-export type RotateApiKey = {
-  /** How long the old key keeps working. With 0, it stops working at once. */
-  readonly overlap_hours?: number | undefined;
-  /** Null for the lifetime of the old key. */
-  readonly expires_in_days?: number | null | undefined;
-};
-
-export type RotatedApiKey = {
-  readonly key_id: number;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  /** ISO 8601, UTC. */
-  readonly created_at: string;
-  /** The key or console session that created the key. Null for the operator. */
-  readonly created_by: string | null;
-  /** When the key was last used, accurate to about a minute. Null if it was never used. */
-  readonly last_used_at: string | null;
-  /** When the key stops working. Null if it never expires. */
-  readonly expires_at: string | null;
-  /** When the key was revoked. */
-  readonly revoked_at: string | null;
-  /** Whether this request was sent with the key. */
-  readonly current: boolean;
-  /** The API key, which is shown only here. Null in the response to a repeated request, because Inlet stores only a hash. */
-  readonly api_key: string | null;
-  readonly replaces: ApiKey;
-};
-
-export type RotatedStorageKey = {
-  readonly access_key_id: string;
-  /** Null for a key that was created with your account. */
-  readonly created_at: string | null;
-  /** The key or console session that created the storage key. Null for the operator. */
-  readonly created_by: string | null;
-  /** When the key is removed from the storage, within about ten seconds. Null if it stays. */
-  readonly expires_at: string | null;
-  /** The secret, which is shown only here. Null in the response to a repeated request, because Inlet does not store it. */
-  readonly secret_access_key: string | null;
-  /** The other keys, which expire. */
-  readonly replaces: readonly StorageKey[];
-};
-
-export type RotateStorageKeys = {
-  /** How long the other keys keep working. With 0, they stop working within about ten seconds. */
-  readonly overlap_hours?: number | undefined;
 };
 
 export type StartUpload = {
@@ -1117,24 +905,6 @@ export type StartUpload = {
   readonly file_path: string;
   /** Size of the file. */
   readonly bytes: number;
-};
-
-export type StorageKey = {
-  readonly access_key_id: string;
-  /** Null for a key that was created with your account. */
-  readonly created_at: string | null;
-  /** The key or console session that created the storage key. Null for the operator. */
-  readonly created_by: string | null;
-  /** When the key is removed from the storage, within about ten seconds. Null if it stays. */
-  readonly expires_at: string | null;
-};
-
-export type TieForeignKeys = {
-  readonly foreign_keys: readonly string[];
-};
-
-export type UntieForeignKeys = {
-  readonly foreign_keys: readonly string[];
 };
 
 export type Upload = {
@@ -1163,12 +933,41 @@ export type Upload = {
   readonly expires_at: string;
 };
 
-export type UserToken = {
-  readonly token_id: number;
-  readonly customer_id: number;
+/** A webhook was disabled. */
+export type WebhookDisabledEvent = {
+  /** Unique ID of the event, also sent as the header `webhook-id`. */
+  readonly id: string;
+  /** Position in your event log. If you can see all events, it starts at 1 and has no gaps. */
+  readonly sequence: number;
   /** ISO 8601, UTC. */
   readonly created_at: string;
-  /** The key or console session that created the token. Null for the operator. */
-  readonly created_by: string | null;
-  readonly revoked_at: string | null;
+  /** The customer that the event concerns, or null for the account itself. */
+  readonly customer: string | null;
+  /** Path of the record that the event concerns. */
+  readonly link: string;
+  readonly type: 'webhook.disabled';
+  readonly data: {
+    /** The webhook. */
+    readonly webhook_id: number;
+    readonly reason: 'request' | 'gone' | 'failures';
+  };
+};
+
+/** A test of a webhook, or a warning that it will be disabled. */
+export type WebhookEvent = {
+  /** Unique ID of the event, also sent as the header `webhook-id`. */
+  readonly id: string;
+  /** Position in your event log. If you can see all events, it starts at 1 and has no gaps. */
+  readonly sequence: number;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The customer that the event concerns, or null for the account itself. */
+  readonly customer: string | null;
+  /** Path of the record that the event concerns. */
+  readonly link: string;
+  readonly type: 'webhook.test' | 'webhook.failing';
+  readonly data: {
+    /** The webhook. */
+    readonly webhook_id: number;
+  };
 };

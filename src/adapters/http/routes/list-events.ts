@@ -1,35 +1,21 @@
 import { z } from 'zod';
-import { splits } from '../../../domain/composition/counts.ts';
-import { type LoggedEvent, eventDays } from '../../../domain/composition/event.ts';
+import { type LoggedEvent, eventDays, eventRecord, hiddenTypes } from '../../../domain/event.ts';
+import type { Failure } from '../../../domain/failure.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
-import { scopeOf } from '../authentication.ts';
+import type { EventWait } from '../../../usecases/follow/event-waits.ts';
+import type { FollowedRecords } from '../../../usecases/follow/followed-records.ts';
+import { recheckAccess } from '../access-recheck.ts';
+import { callerOf, scopeOf } from '../authentication.ts';
+import { beginWait, closeOnDisconnect, readWait } from '../conditional-get.ts';
 import { invalidQuery } from '../documentation.ts';
 import { defineRoute } from '../operation.ts';
-import { queryNumber, timestamp } from '../schemas.ts';
+import { eventExample, eventSchema } from '../records/event.ts';
+import { queryNumber } from '../schemas.ts';
 
 const maxEvents = 1000;
 
-const eventSchema = z
-  .object({
-    sequence: z
-      .int()
-      .meta({ description: 'Position in your event log. Without a user token, it starts at 1 and has no gaps.' }),
-    type: z.literal('report.ready').meta({ description: 'What happened. Ignore types that you do not know.' }),
-    created_at: timestamp,
-    customer: z
-      .string()
-      .nullable()
-      .meta({ description: 'The customer that the event concerns, or null for your own audiences.' }),
-    data: z.object({
-      audience_id: z.int(),
-      default_warehouse_segment_id: z.int().meta({ description: 'The ID with which the report is read.' }),
-      split: z
-        .enum(splits)
-        .nullable()
-        .meta({ description: 'How the report is split, or null for a report without a split.' }),
-    }),
-  })
-  .meta({ id: 'Event' });
+/** While a request waits, the log is also read at this interval, because notifications can be missed. */
+const pollEveryMs = 5_000;
 
 export const eventListSchema = z.array(eventSchema).max(maxEvents);
 
@@ -40,9 +26,9 @@ export const listEvents = defineRoute({
   tag: 'events',
   method: 'GET',
   path: '/v1/events',
-  scope: 'audience:read',
+  scope: ['audience:read', 'marketplace:read'],
   summary: 'List events',
-  description: `Lists what has happened since an event that you know, oldest first. To continue, pass the last \`sequence\` as \`after\`. \`report.ready\` means that a new composition report can be read. Without a user token, also lists the events of all your customers. Events are deleted after ${eventDays} days.`,
+  description: `Lists what has happened since an event that you know, oldest first. To continue, pass the last \`sequence\` as \`after\`. Without a user token, also lists the events of all your customers. With one, lists only the events of that customer's audiences. Events of imports and deletes need the scope \`marketplace:read\`, events of audiences and reports \`audience:read\`, and events of webhooks \`webhooks:write\`. Events are deleted after ${eventDays} days.`,
   query: z.strictObject({
     after: z.coerce
       .number({ error: sequenceError })
@@ -55,37 +41,62 @@ export const listEvents = defineRoute({
       .default(100)
       .meta({ description: 'Maximum number of events.', examples: [50] }),
   }),
+  headers: {
+    Prefer: {
+      description:
+        '`wait=N` (RFC 7240) enables long polling: if there are no events yet, the response is sent when there is one, or after N seconds (maximum 60). `Preference-Applied` confirms that the server waited. When too many clients are waiting, the server responds immediately without that header.',
+      example: 'wait=10',
+    },
+  },
   response: {
     status: 200,
     description: 'The next events. The list is empty if there are none.',
     schema: eventListSchema,
-    example: [
-      {
-        sequence: 42,
-        type: 'report.ready',
-        created_at: '2026-11-15T09:30:00.000Z',
-        customer: null,
-        data: { audience_id: 3, default_warehouse_segment_id: 100003, split: null },
-      },
-    ],
+    example: [eventExample],
   },
   problems: invalidQuery('after', sequenceError),
-  handler: (deps: { readonly events: EventLog }) => async (request) => {
-    const { after, limit } = request.query;
-    return (await deps.events.list(scopeOf(request), { after, limit })).map(eventRecord);
-  },
+  handler:
+    (deps: { readonly events: EventLog; readonly following: Pick<FollowedRecords, 'events'> }) =>
+    async (request, reply) => {
+      const { after, limit } = request.query;
+      const scope = scopeOf(request);
+      const hidden = hiddenTypes(callerOf(request).scopes);
+      const read = (): Promise<readonly LoggedEvent[]> => deps.events.list(scope, { after, limit, hidden });
+      const seconds = readWait(request.headers['prefer']?.toString());
+      const wait = seconds === null ? null : deps.following.events.follow(scope.partnerId);
+      if (!wait || seconds === null) return (await read()).map(eventRecord);
+      reply.header('preference-applied', `wait=${seconds}`);
+      closeOnDisconnect(reply, wait);
+      const denials: Failure[] = [];
+      const onDenied = (denial: Failure): void => {
+        denials.push(denial);
+        wait.close();
+      };
+      recheckAccess(request, { isOver: wait.isOver, onDenied });
+      const endWait = beginWait(request);
+      try {
+        const events = await readUntilAny(read, wait, seconds * 1000);
+        for (const denial of denials) throw denial;
+        // The process is shutting down, so the client must reconnect to another process.
+        if (wait.isOver()) reply.header('connection', 'close');
+        return events.map(eventRecord);
+      } finally {
+        endWait();
+        wait.close();
+      }
+    },
 });
 
-function eventRecord({ sequence, type, createdAt, customer, data }: LoggedEvent): z.input<typeof eventSchema> {
-  return {
-    sequence,
-    type,
-    created_at: createdAt.toISOString(),
-    customer,
-    data: {
-      audience_id: data.audienceId,
-      default_warehouse_segment_id: data.warehouseSegmentId,
-      split: data.split,
-    },
-  };
+async function readUntilAny(
+  read: () => Promise<readonly LoggedEvent[]>,
+  wait: EventWait,
+  milliseconds: number,
+): Promise<readonly LoggedEvent[]> {
+  const end = performance.now() + milliseconds;
+  for (;;) {
+    const events = await read();
+    const left = end - performance.now();
+    if (events.length > 0 || left <= 0 || wait.isOver()) return events;
+    await wait.next(Math.min(left, pollEveryMs));
+  }
 }

@@ -130,12 +130,19 @@ export const apiTables: Readonly<Record<string, string>> = {
   audit_log: 'INSERT',
   composition: 'SELECT',
   console_link: 'SELECT, INSERT',
-  event: 'SELECT',
+  event: 'SELECT, INSERT',
+  event_counter: 'SELECT, INSERT, UPDATE (last_sequence)',
   index_audience: 'SELECT',
   overlap: 'SELECT, INSERT',
   report_draw: 'SELECT, INSERT',
   upload: 'SELECT, INSERT, UPDATE (ended_at)',
   report_request: 'SELECT, INSERT, UPDATE (state, requested_at, retry_at)',
+  webhook: 'SELECT, INSERT, UPDATE (url, description, event_types, updated_at), DELETE',
+  // Only workers read the sealed secrets.
+  webhook_secret: 'INSERT, SELECT (id, webhook_id, partner_id, created_at, expires_at), UPDATE (expires_at), DELETE',
+  webhook_state:
+    'SELECT, INSERT, UPDATE (replay_position, replay_until, paused_until, failures_in_a_row, failing_since, warned_at, disabled_at, disabled_reason)',
+  webhook_delivery: 'SELECT, INSERT, UPDATE (tries, is_replay, next_attempt_at, updated_at)',
 };
 
 /** Every other table, with the reason why the API has no access. */
@@ -143,7 +150,6 @@ export const closedToApi: Readonly<Record<string, string>> = {
   backup: 'written by `inlet backup` and read by the operator API',
   console_session: 'sessions are found by hash, through find_console_session()',
   schema_migration: 'read and written by `inlet migrate` and `inlet doctor`',
-  event_counter: 'written by workers',
   index_change: 'written by triggers and read by workers',
   index_fold: 'read through folds_of_all()',
   index_shard: 'used by workers only',
@@ -168,6 +174,7 @@ export const apiFunctions = [
   'names_of_attributes(bigint[])',
   'describe_attributes(bigint[])',
   'report_waits()',
+  'webhook_waits()',
   'what_waits(text, text, text)',
   'recorded_shards()',
   'audiences_of(bigint)',

@@ -309,12 +309,64 @@ type IndexShardTable = {
 };
 
 type EventTable = {
+  id: Generated<string | null>;
   partner_id: PartnerId;
   sequence: number;
   customer_id: number | null;
   type: string;
   data: ColumnType<unknown, string, never>;
   created_at: Timestamp;
+};
+
+type WebhookTable = {
+  id: Generated<number>;
+  partner_id: PartnerId;
+  url: string;
+  description: Generated<string>;
+  event_types: ColumnType<readonly string[] | null, string[] | null, string[] | null>;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+};
+
+type WebhookSecretTable = {
+  id: Generated<number>;
+  webhook_id: number;
+  partner_id: PartnerId;
+  key_id: string;
+  sealed: Uint8Array;
+  created_at: Timestamp;
+  expires_at: Date | null;
+};
+
+type WebhookStateTable = {
+  webhook_id: number;
+  partner_id: PartnerId;
+  position: number;
+  replay_position: Generated<number>;
+  replay_until: Generated<number>;
+  claim: Generated<number>;
+  claimed_until: Date | null;
+  paused_until: Date | null;
+  failures_in_a_row: Generated<number>;
+  failing_since: Date | null;
+  last_failure_at: Date | null;
+  warned_at: Date | null;
+  disabled_at: Date | null;
+  disabled_reason: string | null;
+};
+
+type WebhookDeliveryTable = {
+  webhook_id: number;
+  sequence: number;
+  partner_id: PartnerId;
+  event_type: string;
+  attempts: ColumnType<unknown, string | undefined, string>;
+  tries: Generated<number>;
+  is_replay: Generated<boolean>;
+  next_attempt_at: Date | null;
+  delivered_at: Date | null;
+  created_at: Timestamp;
+  updated_at: Timestamp;
 };
 
 type ConsoleSessionTable = {
@@ -394,6 +446,10 @@ export type Tables = {
   index_shard: IndexShardTable;
   event: EventTable;
   event_counter: { partner_id: PartnerId; last_sequence: number };
+  webhook: WebhookTable;
+  webhook_secret: WebhookSecretTable;
+  webhook_state: WebhookStateTable;
+  webhook_delivery: WebhookDeliveryTable;
   overlap: {
     partner_id: PartnerId;
     key: string;

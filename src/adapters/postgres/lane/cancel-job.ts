@@ -6,6 +6,7 @@ import { type JobKind, cancelledCode, jobKind, openStatuses } from '../../../dom
 import type { Tx } from '../db/tables.ts';
 import { sendLaneToken } from '../queue/tokens.ts';
 import { cancelFiles, toJobStatus } from './jobs.ts';
+import { appendFileEvents } from './job-events.ts';
 import { endCanceledJobs, lockLane } from './lane-store.ts';
 
 type Which = {
@@ -53,7 +54,7 @@ function request(requester: CancelRequester) {
 type Found = { readonly jobId: JobId; readonly partnerId: PartnerId; readonly requester: CancelRequester };
 
 async function stopFiles(tx: Tx, { jobId, requester }: Found): Promise<Cancellation> {
-  await cancelFiles(tx, jobId);
+  const cancelledFiles = await cancelFiles(tx, jobId);
   const { all, cancelled } = await tx
     .selectFrom('job_file')
     .where('job_id', '=', jobId)
@@ -64,6 +65,7 @@ async function stopFiles(tx: Tx, { jobId, requester }: Found): Promise<Cancellat
     .executeTakeFirstOrThrow();
   if (cancelled === 0) return { is: 'loaded' };
   await tx.updateTable('job').set(request(requester)).where('id', '=', jobId).execute();
+  await appendFileEvents(tx, cancelledFiles);
   return { is: 'stopped', cancelledFiles: cancelled, otherFiles: all - cancelled };
 }
 

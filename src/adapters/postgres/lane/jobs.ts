@@ -24,6 +24,7 @@ import type { AudienceJob, FileToLoad, JobSummary } from '../../../ports/lane-st
 import type { Load } from '../../../ports/load-stage.ts';
 import type { JobSource } from '../../../ports/object-store.ts';
 import type { Database, Tx } from '../db/tables.ts';
+import { appendJobEvents } from './job-events.ts';
 import { selectAccounts } from './publishing.ts';
 
 /**
@@ -247,7 +248,7 @@ export async function endJobIn(tx: Tx, jobId: JobId, end: JobEnd): Promise<void>
     .where('id', '=', jobId)
     .where('status', 'in', statusesBefore(status))
     .where('listed_at', end.hasStarted ? 'is not' : 'is', null)
-    .returning('id')
+    .returning(['id', 'partner_id', 'kind'])
     .executeTakeFirst();
   if (!ended) return;
   if (!end.hasStarted) await supersedeByFailed(tx, jobId);
@@ -263,6 +264,7 @@ export async function endJobIn(tx: Tx, jobId: JobId, end: JobEnd): Promise<void>
     })
     .where('job_id', '=', jobId)
     .execute();
+  await appendJobEvents(tx, { id: jobId, partnerId: ended.partner_id, kind: toJobKind(ended.kind) });
 }
 
 export async function summarizeJob(db: Database, jobId: JobId): Promise<JobSummary> {
@@ -321,11 +323,12 @@ async function selectErrors(db: Database, jobId: JobId): Promise<ImportLogError[
 
 /**
  * Fails every open file of the job that is not staged. A worker that is loading such a file loses its claim and cannot
- * commit. The caller has locked the job's row. Files are locked in the same order as in a claim.
+ * commit. The caller has locked the job's row. Files are locked in the same order as in a claim. Returns the IDs of the
+ * files.
  */
-export async function cancelFiles(tx: Tx, jobId: JobId): Promise<void> {
+export async function cancelFiles(tx: Tx, jobId: JobId): Promise<number[]> {
   const { code, detail } = cancelledFile();
-  await sql`
+  const { rows } = await sql<{ id: number }>`
     WITH open AS (
       SELECT id FROM job_file
       WHERE job_id = ${jobId} AND status IN (${jobStatus.pending}, ${jobStatus.running}) AND NOT staged
@@ -334,7 +337,9 @@ export async function cancelFiles(tx: Tx, jobId: JobId): Promise<void> {
     UPDATE job_file f
     SET status = ${jobStatus.failed}, failure_code = ${code}, failure_detail = ${detail}, updated_at = now()
     FROM open WHERE f.id = open.id
+    RETURNING f.id
   `.execute(tx);
+  return rows.map(({ id }) => id);
 }
 
 /** Returns a function that checks that a value from the database is a known code. */

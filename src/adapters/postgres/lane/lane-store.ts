@@ -40,6 +40,7 @@ import {
   toLoad,
   toSource,
 } from './jobs.ts';
+import { appendFileEvents } from './job-events.ts';
 import {
   commitAudienceLoads,
   commitImportLoads,
@@ -380,7 +381,10 @@ export async function endCanceledJobs(tx: Tx, partnerId: PartnerId): Promise<voi
       .forUpdate()
       .executeTakeFirst();
     if (!head?.cancelled) return;
-    if (head.listed_at !== null) return cancelFiles(tx, head.id);
+    if (head.listed_at !== null) {
+      await appendFileEvents(tx, await cancelFiles(tx, head.id));
+      return;
+    }
     await endJobIn(tx, head.id, { failure, errors: [errorOfJob(failure)], hasStarted: false, uniqueDevices: 0 });
   }
 }

@@ -5,6 +5,7 @@ import { cancelledCode, jobStatus } from '../../../domain/job.ts';
 import type { LoadAccount } from '../../../domain/row-account.ts';
 import type { AudienceJob, CountsAfter, StagedLoad } from '../../../ports/lane-store.ts';
 import type { Database, Tx } from '../db/tables.ts';
+import { appendFileEvents } from './job-events.ts';
 
 // The statements that the lane runs while it publishes staged loads.
 
@@ -48,6 +49,10 @@ export async function commitAudienceLoads(
       })
       .where('id', '=', job.audienceId)
       .execute();
+    await appendFileEvents(
+      tx,
+      loaded.map(({ id }) => id),
+    );
     return true;
   });
 }
@@ -60,7 +65,7 @@ async function markLoaded(
   tx: Tx,
   jobId: JobId,
   loads: readonly StagedLoad[],
-): Promise<readonly { uploaded_devices: number }[]> {
+): Promise<readonly { id: number; uploaded_devices: number }[]> {
   const job = await tx
     .updateTable('job')
     .set({ updated_at: sql`now()` })
@@ -77,7 +82,7 @@ async function markLoaded(
     .where('load_id', '=', anyOf(loads))
     .where('status', '=', jobStatus.running)
     .where('staged', '=', true)
-    .returning('uploaded_devices')
+    .returning(['id', 'uploaded_devices'])
     .execute();
 }
 
@@ -206,6 +211,7 @@ export async function reloadFiles(
     const fileIds = files.map(({ id }) => id);
     await sql`DELETE FROM job_file_reject WHERE job_file_id = ANY(${fileIds}::bigint[])`.execute(tx);
     await tx.deleteFrom('load_account').where('load_id', '=', anyOf(loads)).execute();
+    await appendFileEvents(tx, fileIds);
   });
 }
 
