@@ -120,6 +120,23 @@ export const failureCatalog = {
     isRetryable: false,
     status: 422,
   },
+  webhook_disabled: {
+    title: 'The webhook is disabled',
+    cause: 'Nothing is sent to a disabled webhook. Its `disabled_reason` says why it was disabled.',
+    remedy:
+      'Correct the receiver, enable the webhook with `PATCH /v1/webhooks/<id>` and `{"enabled": true}`, and send the request again.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 422,
+  },
+  event_not_replayable: {
+    title: 'The event cannot be sent again',
+    cause: 'The event does not exist, is more than 30 days old, or has a type that the webhook does not get.',
+    remedy: 'Compare the sequence number with `GET /v1/events`, and the type with the `event_types` of the webhook.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 422,
+  },
   idempotency_key_in_use: {
     title: 'A request with this Idempotency-Key is in progress',
     cause: 'Another request with the same `Idempotency-Key` has not finished. This request changed nothing.',

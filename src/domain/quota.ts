@@ -7,6 +7,7 @@ export type Quotas = {
   readonly audiences: number;
   readonly attributes: number;
   readonly foreignKeys: number;
+  readonly webhooks: number;
   /** Requests with an idempotency key that are recorded at the same time. */
   readonly idempotencyKeys: number;
 };
@@ -17,6 +18,7 @@ export const defaultQuotas: Quotas = {
   audiences: 10_000,
   attributes: 10_000,
   foreignKeys: 100_000,
+  webhooks: 10,
   idempotencyKeys: 100_000,
 };
 
@@ -35,6 +37,7 @@ export const quotaNames = {
   audiences: 'audiences',
   attributes: 'attributes',
   foreignKeys: 'foreign_keys',
+  webhooks: 'webhooks',
   idempotencyKeys: 'idempotency_keys',
 } as const satisfies Readonly<Record<keyof Quotas, string>>;
 

@@ -10,6 +10,7 @@ import { consoleSettings, findMissingConsoleSettings } from './console-settings.
 import { httpSettings } from './http-settings.ts';
 import { findMissingOidcSettings, oidcSettings } from './oidc-settings.ts';
 import { count, networks } from './setting-types.ts';
+import { webhookSettings } from './webhook-settings.ts';
 
 // The configuration schema. Only this file reads environment variables. `docs/configuration.md` is generated from the
 // schema.
@@ -221,6 +222,7 @@ const settings = z.object({
     'Maximum number of attributes per partner, including retired ones.',
   ),
   INLET_MAX_FOREIGN_KEYS: count(defaultQuotas.foreignKeys).describe('Maximum number of foreign keys per partner.'),
+  INLET_MAX_WEBHOOKS: count(defaultQuotas.webhooks).describe('Maximum number of webhooks per partner.'),
   INLET_MAX_IDEMPOTENCY_KEYS: count(defaultQuotas.idempotencyKeys).describe(
     'Maximum number of requests with an `Idempotency-Key` per partner in 24 hours. Above it, requests with a new key are rejected.',
   ),
@@ -259,6 +261,7 @@ const settings = z.object({
     .describe(
       'Secret key for the noise in composition reports, 64 hexadecimal digits. If it is not set, the key is derived from the first sealing key.',
     ),
+  ...webhookSettings,
   ...oidcSettings,
   ...consoleSettings,
 });
@@ -302,6 +305,7 @@ export function quotasOf(config: Config): Quotas {
     audiences: config.INLET_MAX_AUDIENCES,
     attributes: config.INLET_MAX_ATTRIBUTES,
     foreignKeys: config.INLET_MAX_FOREIGN_KEYS,
+    webhooks: config.INLET_MAX_WEBHOOKS,
     idempotencyKeys: config.INLET_MAX_IDEMPOTENCY_KEYS,
   };
 }

@@ -22,9 +22,11 @@ import { s3ObjectStore } from '../adapters/s3/object-store.ts';
 import { readSample } from '../adapters/s3/read-sample.ts';
 import { s3RejectStorage } from '../adapters/s3/reject-storage.ts';
 import { postgresUploadLog } from '../adapters/postgres/upload-log.ts';
+import { postgresWebhookStore } from '../adapters/postgres/webhook-store.ts';
 import { s3UploadStorage } from '../adapters/s3/upload-storage.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import { randomKeys, requestFingerprint } from '../adapters/vault/keys.ts';
+import { randomWebhookSecrets } from '../adapters/vault/webhook-secrets.ts';
 import { sealedUploadTickets } from '../adapters/vault/upload-tickets.ts';
 import { accessRecorder } from '../usecases/access/record-access.ts';
 import { type RetryOnChange, retryOnChange } from '../usecases/follow/retry-on-change.ts';
@@ -42,6 +44,7 @@ import { publishingOf } from './report-settings.ts';
 import { publicBucketOf } from './shared-bucket.ts';
 import { dryRunStorage, hasRoleIdentity, partnerRoleKeys } from './source-storage.ts';
 import { operatorReads } from './operator-reads.ts';
+import { webhookAddressesOf } from './webhook-settings.ts';
 import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
 
 /** Shorter than the request timeout of 30 s, so that the caller gets a response. */
@@ -137,6 +140,14 @@ export function apiDeps(connections: Connections, connected: ConnectedEngine) {
     budget: reports.composition.budget,
     events: instrumentPort('postgres', 'events', postgresEventLog(db)),
     reportLimits: reports.composition.reportLimits,
+    webhooks: instrumentPort(
+      'postgres',
+      'webhooks',
+      postgresWebhookStore({ db, sealer: aesGcmSealer(config.INLET_SEALING_KEYS), ...stores }),
+    ),
+    webhookSecrets: randomWebhookSecrets,
+    webhookAddresses: webhookAddressesOf(config),
+    webhookTimeScale: config.INLET_WEBHOOK_TIME_SCALE,
     /** Stops following records. Call this function before the connections close. */
     closeRecords: closeFeeds,
   };

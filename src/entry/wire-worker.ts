@@ -15,15 +15,18 @@ import { postgresRejectQueue } from '../adapters/postgres/reject-queue.ts';
 import { postgresRetentionStore } from '../adapters/postgres/retention-store.ts';
 import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
 import { postgresUploadSweep } from '../adapters/postgres/upload-log.ts';
+import { postgresWebhookQueue } from '../adapters/postgres/webhook-queue.ts';
 import { s3ObjectStore } from '../adapters/s3/object-store.ts';
 import { s3RejectStorage } from '../adapters/s3/reject-storage.ts';
 import { s3UploadStorage } from '../adapters/s3/upload-storage.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
+import { httpWebhookSender } from '../adapters/webhook/sender.ts';
 import { type Config, limitsOf, partnerNetworksOf, retentionOf } from './config.ts';
 import { type ConnectedEngine, connectShards } from './connect-engine.ts';
 import { publishingOf } from './report-settings.ts';
 import { bucketGuard, publicBucketOf } from './shared-bucket.ts';
 import { partnerRoleKeys, sourceStorage } from './source-storage.ts';
+import { deliverySettingsOf, webhookAddressesOf } from './webhook-settings.ts';
 import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
 
 /** Creates the dependencies of the worker process. */
@@ -32,15 +35,21 @@ export async function wireWorker(config: Config, log: Logger) {
   const connected = connectShards(connections);
   const { feedOf, close: closeFeeds } = postgresChangeFeeds(
     { url: connections.postgresUrl, name: `${connections.name}-changes`, log },
-    ['requestedReports'],
+    ['requestedReports', 'events'],
   );
+  const webhookSender = httpWebhookSender(webhookAddressesOf(config), config.INLET_WEBHOOK_TIMEOUT_SECONDS * 1000);
   return {
     ...workerDeps(connections, connected),
+    webhookSender,
+    delivery: deliverySettingsOf(config),
+    recordAttempt: connections.observability.recordWebhookAttempt,
     requestedReports: feedOf('requestedReports'),
+    newEvents: feedOf('events'),
     observability: connections.observability,
     failpoints: connections.failpoints,
     close: async (): Promise<void> => {
       await closeFeeds();
+      webhookSender.close();
       await connections.close();
       await connected.closeEngine();
     },
@@ -91,6 +100,11 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
     ...publishingOf(config),
     profiler: instrumentPort('clickhouse', 'profiler', clickhouseAudienceProfiler(engine)),
     events: instrumentPort('postgres', 'events', postgresEventLog(db)),
+    webhookQueue: instrumentPort(
+      'postgres',
+      'webhookQueue',
+      wrapPort('webhookQueue', postgresWebhookQueue(db, aesGcmSealer(config.INLET_SEALING_KEYS))),
+    ),
     reports: instrumentPort('postgres', 'reports', postgresReportQueue(db)),
     budget: instrumentPort('postgres', 'budget', postgresBudgetStore(db)),
     indexStore: instrumentPort('postgres', 'indexStore', wrapPort('indexStore', postgresIndexStore(db))),

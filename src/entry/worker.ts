@@ -27,6 +27,7 @@ import {
   computeReportsEveryMs,
   removeExpiredReportsEverySeconds,
 } from '../usecases/report/compute-reports.ts';
+import { dispatchEveryMs, eventDispatcher } from '../usecases/webhook/deliver-events.ts';
 import { readConfig } from './config.ts';
 import { createLogger } from './logging.ts';
 import { repeat } from './repeat.ts';
@@ -50,7 +51,9 @@ const whileTopologyMatches = async (sweep: () => Promise<void>): Promise<void> =
   await deps.requireTopology();
   await sweep();
 };
+const dispatcher = eventDispatcher(deps);
 const sweepers = [
+  repeat(dispatchEveryMs, dispatcher.dispatch, log, deps.newEvents),
   repeat(recoverTokensMilliseconds, () => requeueLostTokens(deps, liveness), log),
   repeat(wakeEverySeconds * 1000, () => requeueIdleLanes(deps), log),
   repeat(orphansEverySeconds * 1000, () => whileTopologyMatches(() => sweepStages(deps)), log),
@@ -119,6 +122,7 @@ stopInOrder(log, config.INLET_SHUTDOWN_GRACE_SECONDS, [
   [
     ...sweepers.map((sweeper) => ({ name: 'stop sweepers', run: () => sweeper.stop() })),
     { name: 'finish lanes and files', run: finish },
+    { name: 'finish sending events', run: dispatcher.stop },
   ],
   [{ name: 'close liveness connection', run: () => liveness.close() }],
   [{ name: 'close connections', run: () => deps.close() }],

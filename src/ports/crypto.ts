@@ -20,6 +20,11 @@ export interface Sealer {
   open(sealed: Sealed, context: string): string;
 }
 
+/** Issues the secrets with which webhooks are signed. */
+export interface WebhookSecrets {
+  issue(): Secret;
+}
+
 /** Computes the keyed hash of a request. The hash reveals only whether two requests are equal. */
 export type Fingerprint = (request: string) => IdempotentRequest['fingerprints'];
 

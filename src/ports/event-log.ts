@@ -16,6 +16,6 @@ export type EventPage = {
 export interface EventLog {
   /** Returns the events after this sequence number, in order: those of one customer, or all of the partner's events. */
   list(scope: AudienceScope, page: EventPage): Promise<readonly LoggedEvent[]>;
-  /** Deletes a batch of expired events, and of deliveries that are as old. */
+  /** Deletes a batch of expired events and deliveries, expired secrets, and deleted webhooks. */
   removeExpired(): Promise<void>;
 }

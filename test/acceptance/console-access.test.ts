@@ -69,6 +69,15 @@ const rows: Readonly<Record<string, Readonly<Record<Role, Access>>>> = {
   createUserToken: ofPartner,
   revokeUserToken: ofPartner,
   removeCustomer: ofPartner,
+  listWebhooks: ofPartner,
+  getWebhook: ofPartner,
+  createWebhook: ofPartner,
+  updateWebhook: ofPartner,
+  deleteWebhook: ofPartner,
+  rotateWebhookSecret: ofPartner,
+  testWebhook: ofPartner,
+  listWebhookDeliveries: ofPartner,
+  replayEvents: ofPartner,
   listAudiences: ofAudiences,
   getAudience: ofLink,
   listAudienceFiles: ofLink,
@@ -134,6 +143,7 @@ describe('the access of a session', () => {
       openAppendId: appendId,
       failedAppendId: appendId,
       doomedAudienceId: doomed.audienceId,
+      webhookId: 999_999,
     };
     return { target, marker };
   };

@@ -53,7 +53,7 @@ describe('sign-in to the console at an OpenID Connect issuer', () => {
   ];
 
   it('a user of a partner, a customer, and an operator sign in with their roles', async () => {
-    const scopes = ['marketplace:read', 'marketplace:write', 'audience:read', 'audience:write'];
+    const scopes = ['marketplace:read', 'marketplace:write', 'audience:read', 'audience:write', 'webhooks:write'];
     for (const [account, session] of [
       ['dana', { role: 'partner', name: 'Dana Fox', partner: partner.name, customer: null, scopes }],
       ['carl', { role: 'customer', name: 'Carl', partner: partner.name, customer: 'Retail Co' }],

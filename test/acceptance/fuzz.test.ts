@@ -31,7 +31,7 @@ describe('fuzzing the API', () => {
       const never = Object.entries(figures.operations).filter(
         ([name, { done }]) =>
           done === 0 &&
-          !/^(?:dismissFile|cancelAppend|retryAppend|deleteAudience|cancelImport|retryImport|requestImportRejects|getImportRejects|listImportRejects|requestAudienceRejects|getAudienceRejects|getUpload|completeUpload|abortUpload)/.test(
+          !/^(?:dismissFile|cancelAppend|retryAppend|deleteAudience|cancelImport|retryImport|requestImportRejects|getImportRejects|listImportRejects|requestAudienceRejects|getAudienceRejects|getUpload|completeUpload|abortUpload|getWebhook|updateWebhook|deleteWebhook|rotateWebhookSecret|testWebhook|listWebhookDeliveries|replayEvents)/.test(
             name,
           ),
       );

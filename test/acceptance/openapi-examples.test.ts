@@ -72,6 +72,20 @@ async function reopenImport({ stores }: Audiences): Promise<void> {
   );
 }
 
+/** Logs the event that the example sends again. */
+async function logEvent({ stores, partner }: Audiences): Promise<void> {
+  await withDatabase(stores, (client) =>
+    client.query(
+      `WITH counter AS (
+         INSERT INTO event_counter (partner_id, last_sequence) VALUES ($1, 42)
+         ON CONFLICT (partner_id) DO UPDATE SET last_sequence = 42)
+       INSERT INTO event (partner_id, sequence, type, data)
+       VALUES ($1, 42, 'audience.cleared', '{"audienceId":1,"warehouseSegmentId":500001}')`,
+      [partner.id],
+    ),
+  );
+}
+
 /** Starts the upload that the examples name, and stores its only part. */
 async function startExampleUpload({ api }: Audiences): Promise<string> {
   const body = JSON.stringify({ file_path: 'acme/uploaded.csv', bytes: 5 });
@@ -104,6 +118,7 @@ describe('OpenAPI examples', () => {
     if (/^(?:dismissFile|requestAudienceRejects)/.test(operation.operationId)) await makeFailedFile(service);
     if (operation.operationId.startsWith('cancelAppend')) await makeAppend(service, 0);
     if (operation.operationId.startsWith('retryAppend')) await makeAppend(service, 3);
+    if (operation.operationId === 'replayEvents') await logEvent(service);
     if (operation.operationId === 'cancelImport') await reopenImport(service);
     for (const { name, method, url: documented, headers, body } of examples) {
       // The ID of an upload contains its path and expires, so an example cannot be valid.

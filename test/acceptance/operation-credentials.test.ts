@@ -79,6 +79,15 @@ const rows: Readonly<Record<string, Row>> = {
   listUserTokens: row('customers:read', 'not_found', 'own'),
   createUserToken: row('customers:write', 'not_found', 'own'),
   revokeUserToken: row('customers:write', 'not_found', 'own'),
+  listWebhooks: row('webhooks:write', 'empty', 'own'),
+  getWebhook: row('webhooks:write', 'not_found', 'own'),
+  createWebhook: row('webhooks:write', 'own', 'own'),
+  updateWebhook: row('webhooks:write', 'not_found', 'own'),
+  deleteWebhook: row('webhooks:write', 'not_found', 'own'),
+  rotateWebhookSecret: row('webhooks:write', 'not_found', 'own'),
+  testWebhook: row('webhooks:write', 'not_found', 'own'),
+  listWebhookDeliveries: row('webhooks:write', 'not_found', 'own'),
+  replayEvents: row('webhooks:write', 'not_found', 'own'),
   getLimits: row('any', 'own', 'own'),
   listAudiences: row('audience:read', 'empty', 'empty'),
   followAudience: row('audience:read', 'not_found', 'not_found'),
@@ -146,7 +155,8 @@ type Ids = Readonly<
     | 'key_id'
     | 'revoked_key_id'
     | 'customer_id'
-    | 'token_id',
+    | 'token_id'
+    | 'webhook_id',
     number
   >
 >;
@@ -165,6 +175,7 @@ const unknownIds: Ids = {
   revoked_key_id: 999_999,
   customer_id: 999_999,
   token_id: 999_999,
+  webhook_id: 999_999,
 };
 
 async function firstChunkOf({ body }: Response): Promise<string> {
@@ -233,6 +244,7 @@ describe('insufficient credentials', () => {
     ];
     customerToken = used.token.reveal();
     rememberSecrets(customerToken, issued.token.reveal());
+    const webhookId = await createWebhook();
     // A key with this scope alone can rotate it.
     const [managed, ended] = [await newKey({ scopes: ['keys:write'] }), await newKey({})];
     const made = await Promise.all(
@@ -253,6 +265,7 @@ describe('insufficient credentials', () => {
       append_id: 999_999,
       doomed_audience_id: doomed.audienceId,
       default_warehouse_segment_id: segmentId,
+      webhook_id: webhookId,
     }));
     [owners = unknownIds, customers = unknownIds] = ids;
     Object.assign(token, { empty: await newToken('Empty'), maker: await newToken('Maker') });
@@ -274,6 +287,17 @@ describe('insufficient credentials', () => {
     await deps.close();
     await stores.drop();
   });
+
+  async function createWebhook(): Promise<number> {
+    const answer = await fetch(`${api.url}/v1/webhooks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${owner.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ url: 'https://example.com/secret' }),
+    });
+    const created = z.object({ webhook_id: z.int(), secret: z.string() }).parse(await answer.json());
+    rememberSecrets(created.secret);
+    return created.webhook_id;
+  }
 
   /** Returns the cookie of a partner's or a customer's session. */
   async function signIn(body: object): Promise<string> {

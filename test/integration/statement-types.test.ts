@@ -296,6 +296,8 @@ const statementTypes: Specs = {
     event_types: 'list?',
     created_at: 'date=',
     updated_at: 'date=',
+    rotated_at: 'date?',
+    deleted_at: 'date?',
   },
   webhook_secret: {
     id: 'number=',
@@ -304,7 +306,6 @@ const statementTypes: Specs = {
     key_id: 'string',
     sealed: 'bytes',
     created_at: 'date=',
-    expires_at: 'date?',
   },
   webhook_state: {
     webhook_id: 'number',
@@ -313,6 +314,7 @@ const statementTypes: Specs = {
     replay_position: 'number=',
     replay_until: 'number=',
     claim: 'number=',
+    claimed_at: 'date=',
     claimed_until: 'date?',
     paused_until: 'date?',
     failures_in_a_row: 'number=',

@@ -18,6 +18,7 @@ export type Target = {
   readonly failedAppendId: number;
   /** An audience of the same owner that nothing else refers to. */
   readonly doomedAudienceId: number;
+  readonly webhookId: number;
 };
 
 export type Call = {
@@ -47,6 +48,9 @@ function bodiesOf({ attributeId, audienceId, otherAudienceId }: Target): Readonl
     cancelImport: [{}],
     retryImport: [{ files: 'failed' }, {}],
     requestImportRejects: [{}],
+    createWebhook: [{ url: 'https://example.com/any' }],
+    updateWebhook: [{ description: 'any' }, { enabled: false }, { enabled: true }],
+    replayEvents: [{ sequence: 1 }, { after: 0 }],
     createAudience: [{ name: 'any', file_path: 'any.csv' }],
     appendFiles: [{ file_path: 'any.csv' }, { name: 'any' }],
     retryAppend: [{ files: 'failed' }, {}],
@@ -93,6 +97,7 @@ export function callsAt(target: Target): Call[] {
     key_id: target.keyId,
     customer_id: target.customerId,
     token_id: target.tokenId,
+    webhook_id: target.webhookId,
   };
   const bodies = bodiesOf(target);
   const ending = [...partnerRoutes, ...audienceRoutes].filter(

@@ -28,6 +28,7 @@ type Owner = BarePartner & {
   readonly importLogId: number;
   readonly failedImportLogId: number;
   readonly attributeId: number;
+  readonly webhookId: number;
   readonly audienceId: number;
   readonly otherAudienceId: number;
   readonly segmentId: number;
@@ -218,6 +219,22 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       partner.id,
       eventOfOwner,
     ]);
+    const webhookId = await idOf(
+      `INSERT INTO webhook (partner_id, url, description) VALUES ($1, 'https://secret.example.com/', 'secret') RETURNING id`,
+      partner.id,
+    );
+    await client.query(
+      `INSERT INTO webhook_secret (webhook_id, partner_id, key_id, sealed) VALUES ($1, $2, 'stack', 'secret')`,
+      [webhookId, partner.id],
+    );
+    await client.query('INSERT INTO webhook_state (webhook_id, partner_id, position) VALUES ($1, $2, 3)', [
+      webhookId,
+      partner.id,
+    ]);
+    await client.query(
+      `INSERT INTO webhook_delivery (webhook_id, sequence, partner_id, event_type) VALUES ($1, 1, $2, 'secret')`,
+      [webhookId, partner.id],
+    );
     await client.query(`INSERT INTO overlap (partner_id, key, published) VALUES ($1, 'secret', '{}')`, [partner.id]);
     await client.query(
       `INSERT INTO console_link (token_hash, partner_id, api_key_id, segment_id, audience_id, expires_at)
@@ -265,6 +282,7 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       importLogId,
       failedImportLogId,
       attributeId,
+      webhookId,
       ...(await audience(null)),
       customers,
     };

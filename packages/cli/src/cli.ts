@@ -10,12 +10,14 @@ import { addChangeImportCommands } from './commands/change-import.ts';
 import { addImportsCommand } from './commands/imports.ts';
 import { addCustomersCommand, addTokensCommand } from './commands/customers.ts';
 import { addKeysCommand, addStorageCommand } from './commands/keys.ts';
+import { addListenCommand } from './commands/listen.ts';
 import { addLimitsCommand } from './commands/limits.ts';
 import { addLoginCommand } from './commands/login.ts';
 import { addLogoutCommand, addProfilesCommand } from './commands/profiles.ts';
 import { addRejectsCommand } from './commands/rejects.ts';
 import { addTopics } from './commands/topics.ts';
 import { addUploadCommand } from './commands/upload.ts';
+import { addWebhooksCommand } from './commands/webhooks.ts';
 import { report } from './failures/report.ts';
 import { version } from './generated/version.ts';
 
@@ -50,6 +52,8 @@ export function createProgram(addMore?: (program: Command) => void): Command {
   addRejectsCommand(program);
   addAudienceCommand(program);
   addEventsCommand(program);
+  addListenCommand(program);
+  addWebhooksCommand(program);
   addAttributesCommand(program);
   addDeleteAttributesCommand(program);
   addKeysCommand(program);

@@ -2,8 +2,9 @@ import type { CallApi, CallOptions, WriteOptions } from './call.ts';
 import { connect } from './connect.ts';
 import { each } from './each.ts';
 import { Operations } from './generated/operations.ts';
-import type { AudienceDetails, ImportLog, LoadError } from './generated/schemas.ts';
 import type { Answered, Result } from './result.ts';
+import { type EventOptions, followLog } from './follow-log.ts';
+import type { AudienceDetails, Event, ImportLog, LoadError } from './generated/schemas.ts';
 import { type RetrySettings, defaultRetry } from './send.ts';
 import { Secret, readAddress } from './settings.ts';
 import { type Storage, type StorageSettings, readStorage } from './upload/storage.ts';
@@ -24,10 +25,13 @@ export type {
   Result,
   StorageAnswer,
 } from './result.ts';
+export type { EventOptions } from './follow-log.ts';
 export type { RetrySettings } from './send.ts';
 export type { StorageSettings } from './upload/storage.ts';
 export type { Uploaded, UploadFile, UploadOptions, UploadProgress } from './upload/upload-files.ts';
+export { verifyWebhook } from './verify-webhook.ts';
 export type { WaitOptions } from './wait-for-completion.ts';
+export { InvalidWebhook, type WebhookHeaders, signWebhook } from './webhook-signature.ts';
 
 export type InletSettings = {
   /** API URL, which must be `https://…`. `http://` is accepted only for this machine or with `allowHttp`. */
@@ -97,6 +101,11 @@ export class Inlet extends Operations {
     return 'import_log_id' in job
       ? each(({ query }) => this.listImportErrors(job.import_log_id, { ...options, query: { limit, ...query } }))
       : each(({ query }) => this.listAudienceErrors(job.audience_id, { ...options, query: { limit, ...query } }));
+  }
+
+  /** Yields the events of the event log and then new ones, until the signal is aborted. */
+  events(options: EventOptions = {}): AsyncGenerator<Result<Event>, void, undefined> {
+    return followLog(this.#callApi, options);
   }
 
   /** Uploads files to the partner's prefix in the shared bucket. To import them, use the `prefix` in the result. */

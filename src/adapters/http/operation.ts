@@ -22,6 +22,7 @@ export type Operation<
     | 'audiences'
     | 'uploads'
     | 'events'
+    | 'webhooks'
     | 'keys'
     | 'customers'
     | 'limits'

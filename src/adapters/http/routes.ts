@@ -62,6 +62,17 @@ import { requestImportRejects } from './routes/request-import-rejects.ts';
 import { retryAppend } from './routes/retry-append.ts';
 import { retryImport } from './routes/retry-import.ts';
 import { startUpload } from './routes/start-upload.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhookDeliveries,
+  listWebhooks,
+  replayEvents,
+  rotateWebhookSecret,
+  testWebhook,
+  updateWebhook,
+} from './routes/webhooks.ts';
 
 // Every operation of the API, in the order of the OpenAPI document.
 
@@ -99,6 +110,15 @@ export const partnerRoutes = [
   createUserToken,
   revokeUserToken,
   removeCustomer,
+  listWebhooks,
+  getWebhook,
+  createWebhook,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  listWebhookDeliveries,
+  replayEvents,
 ];
 
 /** Operations that need an API key and accept a user token. */

@@ -47,6 +47,7 @@ import { audienceRoutes, deprecatedRoutes, operatorRoutes, partnerRoutes, public
 import type { Dependency } from './routes/health.ts';
 import type { OperatorDeps } from './routes/operator/operator-deps.ts';
 import { addReference } from './routes/reference.ts';
+import type { WebhookDeps } from './routes/webhooks.ts';
 import { addSecurityHeaders } from './security-headers.ts';
 import { addUnreadLimit } from './unread-responses.ts';
 import { type ZodTypeProvider, serializerCompiler, validatorCompiler } from './validation.ts';
@@ -56,6 +57,7 @@ const deprecation = { since: Date.UTC(2026, 10, 15) / 1000, sunset: new Date(Dat
 
 export type ApiDeps = UploadDeps &
   RejectsDeps &
+  WebhookDeps &
   DryRunDeps & {
     readonly partners: PartnerStore;
     readonly apiKeys: KeyIssuer;

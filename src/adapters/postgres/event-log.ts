@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { splits } from '../../domain/composition/counts.ts';
 import { type EventContent, type LoggedEvent, disabledReasons, eventDays } from '../../domain/event.ts';
 import type { PartnerId } from '../../domain/ids.ts';
+import { rotationHours } from '../../domain/webhook.ts';
 import type { EventLog, EventPage, NewEvent } from '../../ports/event-log.ts';
 import type { AudienceScope } from '../../domain/audience.ts';
 import type { Database, Tx } from './db/tables.ts';
@@ -20,6 +21,10 @@ export function postgresEventLog(db: Database): EventLog {
       await sql`DELETE FROM webhook_delivery WHERE (webhook_id, sequence) IN (
         SELECT webhook_id, sequence FROM webhook_delivery WHERE updated_at < now() - make_interval(days => ${eventDays})
         ORDER BY updated_at LIMIT ${deletedAtATime} FOR UPDATE SKIP LOCKED)`.execute(db);
+      await sql`DELETE FROM webhook WHERE deleted_at IS NOT NULL`.execute(db);
+      await sql`DELETE FROM webhook_secret old WHERE EXISTS (
+        SELECT FROM webhook_secret next WHERE next.webhook_id = old.webhook_id AND next.id > old.id
+          AND next.created_at < now() - make_interval(hours => ${rotationHours}))`.execute(db);
     },
   };
 }

@@ -27,6 +27,7 @@ type Row = {
   audiences: number;
   attributes: number;
   foreign_keys: number;
+  webhooks: number;
   stored_rows: number | null;
   stored_bytes: number | null;
   storage_measured_at: Date | null;
@@ -48,6 +49,7 @@ export async function selectUsages(
     SELECT partner.id, coalesce((SELECT used FROM audiences_of(partner.id) AS used), 0) AS audiences,
       (SELECT count(*) FROM attribute WHERE partner_id = partner.id) AS attributes,
       (SELECT count(*) FROM attribute_foreign_key WHERE partner_id = partner.id) AS foreign_keys,
+      (SELECT count(*) FROM webhook WHERE partner_id = partner.id AND deleted_at IS NULL) AS webhooks,
       measured.stored_rows, measured.stored_bytes, measured.storage_measured_at,
       measured.idempotency_keys, measured.keys_measured_at
     FROM partner LEFT JOIN partner_usage measured ON measured.partner_id = partner.id
@@ -64,6 +66,7 @@ function toUsage(row: Row): PartnerUsage {
     audiences: counted(row.audiences),
     attributes: counted(row.attributes),
     foreignKeys: counted(row.foreign_keys),
+    webhooks: counted(row.webhooks),
     idempotencyKeys: { used: row.idempotency_keys ?? 0, measuredAt: row.keys_measured_at },
   };
 }

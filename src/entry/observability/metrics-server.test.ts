@@ -26,6 +26,9 @@ const state: QueueStats = {
   oldestIndexChangeSeconds: 12,
   reportRequests: 1,
   oldestReportRequestSeconds: 3,
+  webhookEvents: 0,
+  oldestWebhookEventSeconds: 0,
+  webhooksFailing: 0,
 };
 
 describe('the metrics server', () => {

@@ -1,6 +1,7 @@
 import { rejectReasons } from '@inlet/row-rule/row-rule';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client';
 import { fileQueue, laneQueue, retryCauses } from '../../adapters/postgres/queue/tokens.ts';
+import { attemptOutcomes } from '../../usecases/webhook/deliver-events.ts';
 
 // Every label value is from a list in the code, for example a port name, a reason, or a code. A label value is never a
 // partner, a path, or other input, because each new value creates a time series.
@@ -104,6 +105,12 @@ export function createMeters() {
       labelNames: ['work'],
       registers,
     }),
+    webhookAttempts: new Counter({
+      name: 'inlet_webhook_attempts_total',
+      help: 'Attempts to send an event to a webhook, by `outcome`: delivered, failed (another attempt follows), or gave_up (the last attempt failed).',
+      labelNames: ['outcome'],
+      registers,
+    }),
     topologyMismatch: new Gauge({
       name: 'inlet_topology_mismatch',
       help: '1 if the shards differ from the recorded topology. Loads and reports are then stopped in this process.',
@@ -132,6 +139,7 @@ function startFromZero(meters: Omit<Meters, 'registry'>): void {
     for (const loaded of [meters.rowsLoaded, meters.bytesLoaded, meters.filesLoaded]) loaded.inc({ target }, 0);
   }
   meters.filesFailed.inc({ code: 'load_abandoned' }, 0);
+  for (const outcome of attemptOutcomes) meters.webhookAttempts.inc({ outcome }, 0);
   for (const outcome of ['done', 'failed']) meters.jobsEnded.inc({ outcome }, 0);
 }
 

@@ -4,6 +4,7 @@ import type { RecordRetry } from '../../adapters/postgres/queue/tokens.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
 import type { FileStore } from '../../ports/load-stage.ts';
 import type { Log, Trace } from '../../ports/observability.ts';
+import type { AttemptOutcome } from '../../usecases/webhook/deliver-events.ts';
 import type { Config } from '../config.ts';
 import { type Server, meterFiles, meterLanes, meterPort, meterRetries, meterShard, meterWork } from './instrument.ts';
 import type { Meters } from './metrics.ts';
@@ -20,6 +21,7 @@ export type Observability = {
   readonly instrumentWork: <Handlers extends object>(handlers: Handlers) => Handlers;
   readonly instrumentRequests: (api: Api) => void;
   readonly recordRetry: RecordRetry;
+  readonly recordWebhookAttempt: (outcome: AttemptOutcome) => void;
   readonly recordTopology: (hasDifferences: boolean) => void;
   /** Serves the metrics if a port is configured. */
   readonly serve: () => Promise<void>;
@@ -42,6 +44,7 @@ export async function startObservability(config: Config, name: string, log: Log)
     instrumentWork: (handlers) => (meters ? meterWork(meters, handlers) : handlers),
     instrumentRequests: (api) => observeRequests(api, meters, tracing),
     recordRetry: meters ? meterRetries(meters) : () => undefined,
+    recordWebhookAttempt: (outcome) => meters?.webhookAttempts.inc({ outcome }),
     recordTopology: (hasDifferences) => meters?.topologyMismatch.set(hasDifferences ? 1 : 0),
     serve: async () => {
       if (!meters || config.INLET_METRICS_PORT === undefined) return;

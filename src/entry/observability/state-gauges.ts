@@ -31,6 +31,13 @@ const single: readonly (readonly [name: string, help: string, from: keyof QueueS
     'Age of the oldest report that workers have not computed yet. 0 if there is none.',
     'oldestReportRequestSeconds',
   ],
+  ['inlet_webhook_events', 'Events that have not been delivered to enabled webhooks yet.', 'webhookEvents'],
+  [
+    'inlet_webhook_oldest_event_seconds',
+    'Age of the oldest event that has not been sent to a webhook that works. 0 if there is none.',
+    'oldestWebhookEventSeconds',
+  ],
+  ['inlet_webhooks_failing', 'Enabled webhooks whose last attempts have failed.', 'webhooksFailing'],
 ];
 
 /** Service-wide gauges, read from PostgreSQL for each scrape. Every process reports the same values. */

@@ -11,6 +11,7 @@ const lists = {
   key: 'inlet keys',
   customer: 'inlet customers',
   token: 'inlet tokens list <customer-id>',
+  webhook: 'inlet webhooks list',
 } as const;
 
 /** Parses an ID without calling the service. Accepts only plain digits, because `1e1` is probably a typo. */

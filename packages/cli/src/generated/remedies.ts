@@ -16,6 +16,8 @@ export const remedies: Readonly<Record<string, string>> = {
   append_not_cancelable: "Read the history of the audience to see its state. To remove loaded devices, clear the audience.",
   append_not_retryable: "Wait until the append has finished. To load other files, or files of a cleared audience, append them.",
   rejects_not_available: "Wait until the import or the file has finished, then request its rejected rows again.",
+  webhook_disabled: "Correct the receiver, enable the webhook with `PATCH /v1/webhooks/<id>` and `{\"enabled\": true}`, and send the request again.",
+  event_not_replayable: "Compare the sequence number with `GET /v1/events`, and the type with the `event_types` of the webhook.",
   idempotency_key_in_use: "Send the same request again after the time in `Retry-After`. You get the response to the first request.",
   idempotency_key_reused: "Use a new key for each new request. Reuse a key only to send the same request again.",
   quota_exceeded: "Ask the operator for a higher quota. To free rows and bytes, delete data or clear audiences that you no longer need. `GET /v1/limits` shows your usage, which is measured every five minutes. For the quota `idempotency_keys`, send the request without `Idempotency-Key`.",

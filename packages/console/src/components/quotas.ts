@@ -5,6 +5,7 @@ export const quotas = [
   'audiences',
   'attributes',
   'foreign_keys',
+  'webhooks',
   'idempotency_keys',
 ] as const;
 
@@ -16,5 +17,6 @@ export const quotaTitles: Readonly<Record<QuotaName, string>> = {
   audiences: 'Audiences',
   attributes: 'Attributes',
   foreign_keys: 'Foreign keys',
+  webhooks: 'Webhooks',
   idempotency_keys: 'Idempotency keys',
 };

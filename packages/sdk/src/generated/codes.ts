@@ -16,6 +16,8 @@ export const apiCodes = {
   append_not_cancelable: "The append can no longer be canceled",
   append_not_retryable: "The append cannot be retried",
   rejects_not_available: "Rejected rows are not available",
+  webhook_disabled: "The webhook is disabled",
+  event_not_replayable: "The event cannot be sent again",
   idempotency_key_in_use: "A request with this Idempotency-Key is in progress",
   idempotency_key_reused: "Idempotency-Key was used for a different request",
   quota_exceeded: "Quota exceeded",

@@ -21,6 +21,8 @@ import type {
   CreatedApiKey,
   CreatedAudience,
   CreatedUserToken,
+  CreatedWebhook,
+  CreateWebhook,
   Customer,
   DeleteAttributeData,
   DryRun,
@@ -30,6 +32,7 @@ import type {
   Limits,
   Live,
   LoadError,
+  LoggedTest,
   OperatorAlerts,
   OperatorBackups,
   OperatorEngine,
@@ -47,6 +50,7 @@ import type {
   RejectsFile,
   RenameAttribute,
   RenameCustomer,
+  ReplayEvents,
   RequestImportRejects,
   RetryAppend,
   RetryImport,
@@ -58,8 +62,12 @@ import type {
   StorageKey,
   TieForeignKeys,
   UntieForeignKeys,
+  UpdateWebhook,
   Upload,
   UserToken,
+  Webhook,
+  WebhookDelivery,
+  WebhookSecret,
 } from './schemas.ts';
 
 /** One method per API operation. Parameters: path parameters, body, options. */
@@ -228,6 +236,51 @@ export class Operations {
   /** Revoke a user token: `DELETE /v1/customers/{customer_id}/tokens/{token_id}`. */
   revokeUserToken(customer_id: number, token_id: number, options?: WriteOptions): Promise<Answered<void>> {
     return this.#api.call({ method: 'DELETE', path: `/v1/customers/${encodeURIComponent(customer_id)}/tokens/${encodeURIComponent(token_id)}`, auth: 'key', options });
+  }
+
+  /** List webhooks: `GET /v1/webhooks`. */
+  listWebhooks(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly Webhook[]>> {
+    return this.#api.call({ method: 'GET', path: '/v1/webhooks', query: options?.query, auth: 'key', options });
+  }
+
+  /** Create a webhook: `POST /v1/webhooks`. */
+  createWebhook(body: CreateWebhook, options?: WriteOptions): Promise<Answered<CreatedWebhook>> {
+    return this.#api.call({ method: 'POST', path: '/v1/webhooks', body, auth: 'key', options });
+  }
+
+  /** Get a webhook: `GET /v1/webhooks/{webhook_id}`. */
+  getWebhook(webhook_id: number, options?: CallOptions): Promise<Answered<Webhook>> {
+    return this.#api.call({ method: 'GET', path: `/v1/webhooks/${encodeURIComponent(webhook_id)}`, auth: 'key', options });
+  }
+
+  /** Change a webhook: `PATCH /v1/webhooks/{webhook_id}`. */
+  updateWebhook(webhook_id: number, body: UpdateWebhook, options?: WriteOptions): Promise<Answered<Webhook>> {
+    return this.#api.call({ method: 'PATCH', path: `/v1/webhooks/${encodeURIComponent(webhook_id)}`, body, auth: 'key', options });
+  }
+
+  /** Delete a webhook: `DELETE /v1/webhooks/{webhook_id}`. */
+  deleteWebhook(webhook_id: number, options?: WriteOptions): Promise<Answered<void>> {
+    return this.#api.call({ method: 'DELETE', path: `/v1/webhooks/${encodeURIComponent(webhook_id)}`, auth: 'key', options });
+  }
+
+  /** Rotate the secret of a webhook: `POST /v1/webhooks/{webhook_id}/rotate`. */
+  rotateWebhookSecret(webhook_id: number, options?: WriteOptions): Promise<Answered<WebhookSecret>> {
+    return this.#api.call({ method: 'POST', path: `/v1/webhooks/${encodeURIComponent(webhook_id)}/rotate`, auth: 'key', options });
+  }
+
+  /** Send a test event: `POST /v1/webhooks/{webhook_id}/test`. */
+  testWebhook(webhook_id: number, options?: WriteOptions): Promise<Answered<LoggedTest>> {
+    return this.#api.call({ method: 'POST', path: `/v1/webhooks/${encodeURIComponent(webhook_id)}/test`, auth: 'key', options });
+  }
+
+  /** List the deliveries of a webhook: `GET /v1/webhooks/{webhook_id}/deliveries`. */
+  listWebhookDeliveries(webhook_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly status?: 'pending' | 'delivered' | 'failed' | undefined } | undefined }): Promise<Answered<readonly WebhookDelivery[]>> {
+    return this.#api.call({ method: 'GET', path: `/v1/webhooks/${encodeURIComponent(webhook_id)}/deliveries`, query: options?.query, auth: 'key', options });
+  }
+
+  /** Send events again: `POST /v1/webhooks/{webhook_id}/replay`. */
+  replayEvents(webhook_id: number, body: ReplayEvents, options?: WriteOptions): Promise<Answered<void>> {
+    return this.#api.call({ method: 'POST', path: `/v1/webhooks/${encodeURIComponent(webhook_id)}/replay`, body, auth: 'key', options });
   }
 
   /** List audiences: `GET /v2/firstparty/audience`. */

@@ -2,9 +2,29 @@
 
 export type AbortUpload = Readonly<Record<string, unknown>> | null;
 
+export type ApiKey = {
+  readonly key_id: number;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The key or console session that created the key. Null for the operator. */
+  readonly created_by: string | null;
+  /** When the key was last used, accurate to about a minute. Null if it was never used. */
+  readonly last_used_at: string | null;
+  /** When the key stops working. Null if it never expires. */
+  readonly expires_at: string | null;
+  /** When the key was revoked. */
+  readonly revoked_at: string | null;
+  /** Whether this request was sent with the key. */
+  readonly current: boolean;
+};
+
 export type AppendFiles = {
   /** The path of a file, or a prefix of many files, relative to the partner's prefix. */
-  readonly file_path: string;
+  readonly file_path?: string | undefined;
+  /** The new name of the audience. Nothing is loaded. */
+  readonly name?: string | undefined;
 };
 
 export type Attribute = {
@@ -18,6 +38,8 @@ export type Attribute = {
 export type Audience = {
   readonly audience_id: number;
   readonly name: string;
+  /** The customer that owns the audience. Null for your own audiences. */
+  readonly customer: string | null;
   /** Distinct devices in the audience. */
   readonly unique_devices: number;
   /** The segment ID to use in the deep link to the composition report. */
@@ -34,6 +56,37 @@ export type Audience = {
   readonly matched_devices: number;
   /** When `matched_devices` was counted. Imports since then are not included. Null until a file has been loaded. */
   readonly matched_at: string | null;
+};
+
+export type AudienceAppend = {
+  /** Cancel or retry the append with this ID. */
+  readonly append_id: number;
+  readonly file_path: string;
+  /** 0 pending, 1 running, 2 done, 3 error. */
+  readonly status: 0 | 1 | 2 | 3;
+  /** Number of files that the append loads. Null until they are listed. */
+  readonly files: {
+    readonly all: number;
+    readonly loaded: number;
+    readonly failed: number;
+  } | null;
+  /** Rows of the loaded files. */
+  readonly rows_uploaded: number;
+  /** Why the append failed. Null unless the status is 3. */
+  readonly error: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+  } | null;
+  readonly finished_at: string | null;
+  /** When the append was canceled. Null unless it was. */
+  readonly cancel_requested_at: string | null;
+  /** Who canceled the append. */
+  readonly cancel_requested_by: 'partner' | 'operator' | null;
+  /** The append that this one repeats. */
+  readonly retry_of: number | null;
+  /** Whether a later clear removed the devices or canceled the append. */
+  readonly cleared: boolean;
 };
 
 /** An audience was cleared. */
@@ -59,6 +112,8 @@ export type AudienceClearedEvent = {
 export type AudienceDetails = {
   readonly audience_id: number;
   readonly name: string;
+  /** The customer that owns the audience. Null for your own audiences. */
+  readonly customer: string | null;
   /** Distinct devices in the audience. */
   readonly unique_devices: number;
   /** The segment ID to use in the deep link to the composition report. */
@@ -82,6 +137,8 @@ export type AudienceDetails = {
 export type AudienceFile = {
   /** ID of this entry. Use it to dismiss a failed entry. It begins with `path-` for a path without files. */
   readonly file_id: string;
+  /** The append that loads the entry. It can be canceled or retried. */
+  readonly append_id: number;
   /** Object key, including the partner's prefix. */
   readonly s3_path: string;
   /** The loaded version of the object. Null for a path without files. */
@@ -133,6 +190,16 @@ export type AudienceFileEvent = {
   };
 };
 
+export type AudienceHistoryEntry = {
+  readonly type: 'append' | 'clear';
+  /** When the request was accepted. */
+  readonly at: string;
+  /** Who sent the request: an API key (`key 3`) or a user of the console. Null if it is not recorded. */
+  readonly by: string | null;
+  /** Null for a clear. */
+  readonly append: AudienceAppend | null;
+};
+
 /** All files that were appended to an audience have ended. */
 export type AudienceReadyEvent = {
   /** Unique ID of the event, also sent as the header `webhook-id`. */
@@ -154,6 +221,33 @@ export type AudienceReadyEvent = {
     readonly status: 2 | 3;
   };
 };
+
+export type AudienceRejects = {
+  /** 0 pending, 1 running, 2 done, 3 error. */
+  readonly status: 0 | 1 | 2 | 3;
+  /** Number of files with rejected rows. 0 until the export starts. */
+  readonly files_total: number;
+  readonly files_done: number;
+  readonly files_failed: number;
+  readonly bytes_read: number;
+  /** Total size of the files that are read again. */
+  readonly bytes_total: number;
+  /** Number of rejected rows in the files that are done. */
+  readonly rows: number;
+  readonly error: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+  } | null;
+  /** ISO 8601, UTC. */
+  readonly requested_at: string;
+  readonly finished_at: string | null;
+  /** When the exported files are removed. Null until the export has finished. */
+  readonly expires_at: string | null;
+  readonly file: RejectsFile | null;
+};
+
+export type CancelAppend = Readonly<Record<string, unknown>> | null;
 
 export type CancelImport = Readonly<Record<string, unknown>> | null;
 
@@ -229,6 +323,22 @@ export type ConsoleLink = {
   readonly expires_at: string;
 };
 
+export type CreateApiKey = {
+  /** The purpose of the key, at most 100 characters. */
+  readonly name?: string | undefined;
+  /** What the key can do. Only scopes that the caller has. */
+  readonly scopes: readonly ('marketplace:read' | 'marketplace:write' | 'audience:read' | 'audience:write' | 'attributes:write' | 'keys:read' | 'keys:write' | 'customers:read' | 'customers:write' | 'storage:write' | 'webhooks:write')[];
+  /** Null if the key never expires. A key never outlives the key that creates it. */
+  readonly expires_in_days?: number | null | undefined;
+};
+
+export type CreateAttribute = {
+  /** A unique name of 1 to 100 characters. Composition reports show it, including those of other partners. */
+  readonly name: string;
+  /** Your own keys for the attribute, which files can contain instead of its ID. At most 1000. Each key has 1 to 200 characters, without `|`, control characters, or spaces at the ends. */
+  readonly foreign_keys?: readonly string[] | undefined;
+};
+
 export type CreateAudience = {
   readonly name: string;
   /** The path of a file, or a prefix of many files, relative to the partner's prefix. */
@@ -237,9 +347,68 @@ export type CreateAudience = {
 
 export type CreateConsoleLink = Readonly<Record<string, unknown>> | null;
 
+export type CreateCustomer = {
+  /** A unique name of 1 to 100 characters. A token of an OpenID Connect issuer names the customer by this name, exactly. */
+  readonly name: string;
+};
+
+export type CreatedApiKey = {
+  readonly key_id: number;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The key or console session that created the key. Null for the operator. */
+  readonly created_by: string | null;
+  /** When the key was last used, accurate to about a minute. Null if it was never used. */
+  readonly last_used_at: string | null;
+  /** When the key stops working. Null if it never expires. */
+  readonly expires_at: string | null;
+  /** When the key was revoked. */
+  readonly revoked_at: string | null;
+  /** Whether this request was sent with the key. */
+  readonly current: boolean;
+  /** The API key, which is shown only here. Null in the response to a repeated request, because Inlet stores only a hash. */
+  readonly api_key: string | null;
+};
+
 export type CreatedAudience = {
   readonly audience_id: number;
   readonly default_warehouse_segment_id: number;
+};
+
+export type CreatedUserToken = {
+  readonly token_id: number;
+  readonly customer_id: number;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The key or console session that created the token. Null for the operator. */
+  readonly created_by: string | null;
+  readonly revoked_at: string | null;
+  /** The user token, which is shown only here. Null in the response to a repeated request, because Inlet stores only a hash. */
+  readonly user_token: string | null;
+};
+
+export type CreatedWebhook = {
+  readonly webhook_id: number;
+  /** The secret with which events are signed. It is shown only once. */
+  readonly secret: string;
+};
+
+export type CreateUserToken = Readonly<Record<string, unknown>> | null;
+
+export type CreateWebhook = {
+  /** Where events are sent. It must start with `https://` and have a public address. */
+  readonly url: string;
+  /** A note for yourself. */
+  readonly description?: string | undefined;
+  /** The types of events that are sent. Null for all types, including types of later releases. */
+  readonly event_types?: readonly ('import.finished' | 'import.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'report.ready' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
+};
+
+export type Customer = {
+  readonly customer_id: number;
+  readonly name: string;
 };
 
 export type DeleteAttributeData = {
@@ -248,6 +417,8 @@ export type DeleteAttributeData = {
   /** The attributes whose data is deleted. `key_type` determines whether these are attribute IDs or foreign keys. */
   readonly keys: readonly string[];
 };
+
+export type DeleteAudience = Readonly<Record<string, unknown>> | null;
 
 /** A delete has ended. */
 export type DeleteEvent = {
@@ -272,6 +443,8 @@ export type DeleteEvent = {
   };
 };
 
+export type DeleteWebhook = Readonly<Record<string, unknown>> | null;
+
 /** The exact count is in this range, which includes the noise and the rounding. */
 export type DevicesRange = {
   readonly low: number;
@@ -279,6 +452,51 @@ export type DevicesRange = {
 } | null;
 
 export type DismissFile = Readonly<Record<string, unknown>> | null;
+
+export type DryRun = {
+  readonly files_total: number;
+  readonly bytes_total: number;
+  /** The first 20 files. */
+  readonly files: readonly DryRunFile[];
+  /** Why the whole import would fail. */
+  readonly error: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+  } | null;
+};
+
+export type DryRunFile = {
+  readonly file: string;
+  readonly bytes: number;
+  /** Whether the file is gzipped. Null if it was not read. */
+  readonly compressed: boolean | null;
+  /** The columns of the file. Null if they are unknown. */
+  readonly columns: readonly string[] | null;
+  readonly delimiter: string | null;
+  /** Line number of the header. Null if the file has none. */
+  readonly header_row: number | null;
+  /** Number of accepted rows in the sample. */
+  readonly accepted_rows: number;
+  /** Number of rejected rows in the sample. */
+  readonly rejected_rows: number;
+  /** Whether the sample is the whole file. */
+  readonly complete: boolean;
+  readonly reasons: readonly ({
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+    readonly column: string | null;
+    readonly row: number;
+    readonly count: number;
+  })[];
+  /** Why the file would fail. */
+  readonly error: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+  } | null;
+};
 
 /** What happened. Ignore types that you do not know. */
 export type Event = ImportEvent | DeleteEvent | AudienceFileEvent | AudienceReadyEvent | AudienceClearedEvent | ReportEvent | WebhookEvent | WebhookDisabledEvent;
@@ -382,9 +600,9 @@ export type IndexRange = {
 } | null;
 
 export type Limits = {
-  /** Maximum number of requests per minute with this API key. */
+  /** Maximum number of requests per minute with this API key, or in all sessions of a user of the console. */
   readonly requests_per_minute_per_key: number;
-  /** Maximum number of requests per minute across all of the partner's API keys. */
+  /** Maximum number of requests per minute across all of the partner's API keys, and separately across all of its sessions in the console. */
   readonly requests_per_minute_per_partner: number;
   /** Maximum number of unfinished jobs per partner. Up to 20 deletes are accepted beyond this limit. */
   readonly open_jobs: number;
@@ -394,6 +612,8 @@ export type Limits = {
   readonly keys_per_delete: number;
   /** Share of rejected rows that an audience file may have. With 0, one rejected row fails the file. */
   readonly audience_bad_row_share: number;
+  /** Whether files may contain IDs without hyphens. If not, they are rejected as `hashed_id`. */
+  readonly unhyphenated_ids: boolean;
   /** Maximum size of a gzipped file. */
   readonly gzip_file_bytes: number;
   /** Maximum size of an uncompressed file, and of a gzipped file after decompression. */
@@ -421,8 +641,8 @@ export type Limits = {
       readonly renews_at: string | null;
     };
   };
-  /** What you can store. Above a quota, the response is 422 `quota_exceeded`. */
-  readonly quotas: {
+  /** What you can store. Above a quota, the response is 422 `quota_exceeded`. Absent in the console for customers and for links to a report, because the usage is that of the whole partner. */
+  readonly quotas?: {
     /** Rows of your attributes and audiences, including duplicates that are not merged yet and deleted rows that are not purged yet. */
     readonly stored_rows: {
       readonly limit: number;
@@ -452,6 +672,11 @@ export type Limits = {
       readonly limit: number;
       readonly used: number;
     };
+    /** Your webhooks. With a user token, `used` is 0. */
+    readonly webhooks: {
+      readonly limit: number;
+      readonly used: number;
+    };
     /** Requests with an `Idempotency-Key` in the last 24 hours. */
     readonly idempotency_keys: {
       readonly limit: number;
@@ -459,7 +684,7 @@ export type Limits = {
       /** When `used` was measured. Null before the first time. */
       readonly measured_at: string | null;
     };
-  };
+  } | undefined;
 };
 
 export type Live = {
@@ -476,6 +701,10 @@ export type LoadError = {
   readonly message: string;
   /** The first 200 bytes of the rejected line. Unprintable bytes are shown as \xNN. */
   readonly text: string | null;
+};
+
+export type LoggedTest = {
+  readonly sequence: number;
 };
 
 export type OperatorAlert = {
@@ -832,12 +1061,16 @@ export type Progress = {
   readonly rows_read: number;
   /** Number of the partner's open jobs ahead of this one, including audience loads. */
   readonly queue_position: number;
-  /** Estimated seconds until the job finishes. Null if no estimate is possible yet. */
+  /** Estimated seconds until the job finishes. For a waiting job, the estimate is based on how long your last jobs took. Null if no estimate is possible yet. */
   readonly estimated_seconds_left: number | null;
 };
 
 export type Queued = {
   readonly import_log_id: number;
+};
+
+export type QueuedAppend = {
+  readonly append_id: number;
 };
 
 export type QueueImport = {
@@ -851,6 +1084,8 @@ export type QueueImport = {
   readonly credentials?: {
     readonly accessKeyId?: string | undefined;
     readonly secretAccessKey?: string | undefined;
+    /** The session token of temporary credentials. They must be valid until the import has read all files, because Inlet cannot renew them. */
+    readonly sessionToken?: string | undefined;
     /** The ARN of an IAM role. Inlet assumes the role with the partner's external ID. Send either `roleArn` or the two keys. */
     readonly roleArn?: string | undefined;
     readonly region: string;
@@ -865,6 +1100,68 @@ export type Ready = {
   readonly status: 'ok' | 'unavailable';
   /** State of each dependency, by name. */
   readonly dependencies: Readonly<Record<string, 'ok' | 'unavailable'>>;
+};
+
+export type Rejects = {
+  /** 0 pending, 1 running, 2 done, 3 error. */
+  readonly status: 0 | 1 | 2 | 3;
+  /** Number of files with rejected rows. 0 until the export starts. */
+  readonly files_total: number;
+  readonly files_done: number;
+  readonly files_failed: number;
+  readonly bytes_read: number;
+  /** Total size of the files that are read again. */
+  readonly bytes_total: number;
+  /** Number of rejected rows in the files that are done. */
+  readonly rows: number;
+  readonly error: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+  } | null;
+  /** ISO 8601, UTC. */
+  readonly requested_at: string;
+  readonly finished_at: string | null;
+  /** When the exported files are removed. Null until the export has finished. */
+  readonly expires_at: string | null;
+};
+
+export type RejectsFile = {
+  readonly file: string;
+  /** 0 pending, 1 running, 2 done, 3 error. */
+  readonly status: 0 | 1 | 2 | 3;
+  /** Number of rejected rows. */
+  readonly rows: number;
+  /** Path of the exported file, relative to the partner's prefix in the shared bucket. */
+  readonly rejects_path: string | null;
+  /** Size of the exported file, gzipped. */
+  readonly bytes: number;
+  /** Downloads the exported file without credentials for one hour. */
+  readonly url: string | null;
+  readonly error: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+  } | null;
+};
+
+export type RemoveCustomer = Readonly<Record<string, unknown>> | null;
+
+export type RenameAttribute = {
+  /** A unique name of 1 to 100 characters. */
+  readonly name: string;
+};
+
+export type RenameCustomer = {
+  /** A unique name of 1 to 100 characters. A token of an OpenID Connect issuer names the customer by this name, exactly. */
+  readonly name: string;
+};
+
+export type ReplayEvents = {
+  /** Sends this event again. */
+  readonly sequence?: number | undefined;
+  /** Sends all events after this sequence number again. */
+  readonly after?: number | undefined;
 };
 
 /** A new composition report can be read. */
@@ -889,22 +1186,132 @@ export type ReportEvent = {
   };
 };
 
-export type RetryImport = {
+export type RequestAudienceRejects = Readonly<Record<string, unknown>> | null;
+
+export type RequestImportRejects = {
   /** Credentials for the partner's own bucket. Required if `path_type` is 1. */
   readonly credentials?: {
     readonly accessKeyId?: string | undefined;
     readonly secretAccessKey?: string | undefined;
+    /** The session token of temporary credentials. They must be valid until the import has read all files, because Inlet cannot renew them. */
+    readonly sessionToken?: string | undefined;
     /** The ARN of an IAM role. Inlet assumes the role with the partner's external ID. Send either `roleArn` or the two keys. */
     readonly roleArn?: string | undefined;
     readonly region: string;
   } | undefined;
 };
 
+export type RetireAttribute = Readonly<Record<string, unknown>> | null;
+
+export type RetryAppend = {
+  /** `all` (default): every file under the path. `failed`: only the files that failed or were canceled, in their current version. */
+  readonly files?: 'all' | 'failed' | undefined;
+};
+
+export type RetryImport = {
+  /** `all` (default): every file under the path. `failed`: only the files that failed or were canceled, in their current version. */
+  readonly files?: 'all' | 'failed' | undefined;
+  /** Credentials for the partner's own bucket. Required if `path_type` is 1. */
+  readonly credentials?: {
+    readonly accessKeyId?: string | undefined;
+    readonly secretAccessKey?: string | undefined;
+    /** The session token of temporary credentials. They must be valid until the import has read all files, because Inlet cannot renew them. */
+    readonly sessionToken?: string | undefined;
+    /** The ARN of an IAM role. Inlet assumes the role with the partner's external ID. Send either `roleArn` or the two keys. */
+    readonly roleArn?: string | undefined;
+    readonly region: string;
+  } | undefined;
+};
+
+export type RevokeApiKey = Readonly<Record<string, unknown>> | null;
+
+export type RevokeUserToken = Readonly<Record<string, unknown>> | null;
+
+export type RotateApiKey = {
+  /** How long the old key keeps working. With 0, it stops working at once. */
+  readonly overlap_hours?: number | undefined;
+  /** Null for the lifetime of the old key. */
+  readonly expires_in_days?: number | null | undefined;
+};
+
+export type RotatedApiKey = {
+  readonly key_id: number;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The key or console session that created the key. Null for the operator. */
+  readonly created_by: string | null;
+  /** When the key was last used, accurate to about a minute. Null if it was never used. */
+  readonly last_used_at: string | null;
+  /** When the key stops working. Null if it never expires. */
+  readonly expires_at: string | null;
+  /** When the key was revoked. */
+  readonly revoked_at: string | null;
+  /** Whether this request was sent with the key. */
+  readonly current: boolean;
+  /** The API key, which is shown only here. Null in the response to a repeated request, because Inlet stores only a hash. */
+  readonly api_key: string | null;
+  readonly replaces: ApiKey;
+};
+
+export type RotatedStorageKey = {
+  readonly access_key_id: string;
+  /** Null for a key that was created with your account. */
+  readonly created_at: string | null;
+  /** The key or console session that created the storage key. Null for the operator. */
+  readonly created_by: string | null;
+  /** When the key is removed from the storage, within about ten seconds. Null if it stays. */
+  readonly expires_at: string | null;
+  /** The secret, which is shown only here. Null in the response to a repeated request, because Inlet does not store it. */
+  readonly secret_access_key: string | null;
+  /** The other keys, which expire. */
+  readonly replaces: readonly StorageKey[];
+};
+
+export type RotateStorageKeys = {
+  /** How long the other keys keep working. With 0, they stop working within about ten seconds. */
+  readonly overlap_hours?: number | undefined;
+};
+
+export type RotateWebhookSecret = Readonly<Record<string, unknown>> | null;
+
 export type StartUpload = {
   /** The path of the new file, relative to the partner's prefix. */
   readonly file_path: string;
   /** Size of the file. */
   readonly bytes: number;
+};
+
+export type StorageKey = {
+  readonly access_key_id: string;
+  /** Null for a key that was created with your account. */
+  readonly created_at: string | null;
+  /** The key or console session that created the storage key. Null for the operator. */
+  readonly created_by: string | null;
+  /** When the key is removed from the storage, within about ten seconds. Null if it stays. */
+  readonly expires_at: string | null;
+};
+
+export type TestWebhook = Readonly<Record<string, unknown>> | null;
+
+export type TieForeignKeys = {
+  readonly foreign_keys: readonly string[];
+};
+
+export type UntieForeignKeys = {
+  readonly foreign_keys: readonly string[];
+};
+
+export type UpdateWebhook = {
+  /** Where events are sent. It must start with `https://` and have a public address. */
+  readonly url?: string | undefined;
+  /** A note for yourself. */
+  readonly description?: string | undefined;
+  /** The types of events that are sent. Null for all types, including types of later releases. */
+  readonly event_types?: readonly ('import.finished' | 'import.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'report.ready' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
+  /** `true` enables a disabled webhook. It then gets all events that it has missed. */
+  readonly enabled?: boolean | undefined;
 };
 
 export type Upload = {
@@ -931,6 +1338,65 @@ export type Upload = {
   })[];
   /** When the upload can no longer be read or completed (ISO 8601, UTC). */
   readonly expires_at: string;
+};
+
+export type UserToken = {
+  readonly token_id: number;
+  readonly customer_id: number;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The key or console session that created the token. Null for the operator. */
+  readonly created_by: string | null;
+  readonly revoked_at: string | null;
+};
+
+export type Webhook = {
+  readonly webhook_id: number;
+  readonly url: string;
+  readonly description: string;
+  readonly event_types: readonly string[] | null;
+  /** `failing` if the last attempts have failed. A disabled webhook gets no events. */
+  readonly status: 'enabled' | 'failing' | 'disabled';
+  /** Events that have not been delivered yet, at most. */
+  readonly pending_events: number;
+  readonly failing_since: string | null;
+  /** When a failing webhook is disabled if nothing is delivered until then. */
+  readonly disables_at: string | null;
+  /** When the next event is sent to a failing or throttling receiver. */
+  readonly paused_until: string | null;
+  readonly disabled_at: string | null;
+  /** `request`: you disabled it. `gone`: the receiver responded with 410. `failures`: it failed for 5 days. */
+  readonly disabled_reason: 'request' | 'gone' | 'failures' | null;
+  /** For 24 hours after a rotation, events are signed with the old secret, too. */
+  readonly old_secrets_expire_at: string | null;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** ISO 8601, UTC. */
+  readonly updated_at: string;
+};
+
+export type WebhookDelivery = {
+  /** The event. */
+  readonly sequence: number;
+  readonly event_type: string;
+  /** `pending` until the next attempt, `delivered`, or `failed` after the last attempt. */
+  readonly status: 'pending' | 'delivered' | 'failed';
+  /** Whether the last attempt was requested with a replay. */
+  readonly is_replay: boolean;
+  readonly next_attempt_at: string | null;
+  readonly delivered_at: string | null;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The last 20 attempts, oldest first. */
+  readonly attempts: readonly ({
+    /** ISO 8601, UTC. */
+    readonly at: string;
+    readonly milliseconds: number;
+    /** HTTP status of the response, or null without a response. */
+    readonly status: number | null;
+    /** Why there was no response: it took too long, the address is not public, or the connection failed. */
+    readonly error: 'timeout' | 'address_refused' | 'connection_failed' | null;
+  })[];
 };
 
 /** A webhook was disabled. */
@@ -970,4 +1436,9 @@ export type WebhookEvent = {
     /** The webhook. */
     readonly webhook_id: number;
   };
+};
+
+export type WebhookSecret = {
+  /** The secret with which events are signed. It is shown only once. */
+  readonly secret: string;
 };

@@ -69,6 +69,7 @@ export const limitsSchema = z
         audiences: countedQuota('Your audiences, including the audiences of your customers.'),
         attributes: countedQuota('Your attributes, including retired ones.'),
         foreign_keys: countedQuota('Your foreign keys.'),
+        webhooks: countedQuota('Your webhooks. With a user token, `used` is 0.'),
         idempotency_keys: measuredQuota('Requests with an `Idempotency-Key` in the last 24 hours.'),
       })
       .optional()
@@ -131,6 +132,7 @@ export const getLimits = defineRoute({
         audiences: count(10_000, { used: 12 }),
         attributes: count(10_000, { used: 240 }),
         foreign_keys: count(100_000, { used: 240 }),
+        webhooks: count(10, { used: 1 }),
         idempotency_keys: measurement(100_000, { used: 87, measuredAt }),
       },
     },
@@ -177,6 +179,7 @@ function usageOf(quotas: Quotas, used: PartnerUsage): NonNullable<z.output<typeo
     [quotaNames.audiences]: count(quotas.audiences, used.audiences),
     [quotaNames.attributes]: count(quotas.attributes, used.attributes),
     [quotaNames.foreignKeys]: count(quotas.foreignKeys, used.foreignKeys),
+    [quotaNames.webhooks]: count(quotas.webhooks, used.webhooks),
     [quotaNames.idempotencyKeys]: measurement(quotas.idempotencyKeys, used.idempotencyKeys),
   };
 }

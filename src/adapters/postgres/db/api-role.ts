@@ -137,9 +137,9 @@ export const apiTables: Readonly<Record<string, string>> = {
   report_draw: 'SELECT, INSERT',
   upload: 'SELECT, INSERT, UPDATE (ended_at)',
   report_request: 'SELECT, INSERT, UPDATE (state, requested_at, retry_at)',
-  webhook: 'SELECT, INSERT, UPDATE (url, description, event_types, updated_at), DELETE',
+  webhook: 'SELECT, INSERT, UPDATE (url, description, event_types, updated_at, rotated_at, deleted_at)',
   // Only workers read the sealed secrets.
-  webhook_secret: 'INSERT, SELECT (id, webhook_id, partner_id, created_at, expires_at), UPDATE (expires_at), DELETE',
+  webhook_secret: 'INSERT',
   webhook_state:
     'SELECT, INSERT, UPDATE (replay_position, replay_until, paused_until, failures_in_a_row, failing_since, warned_at, disabled_at, disabled_reason)',
   webhook_delivery: 'SELECT, INSERT, UPDATE (tries, is_replay, next_attempt_at, updated_at)',

@@ -326,6 +326,8 @@ type WebhookTable = {
   event_types: ColumnType<readonly string[] | null, string[] | null, string[] | null>;
   created_at: Timestamp;
   updated_at: Timestamp;
+  rotated_at: Date | null;
+  deleted_at: Date | null;
 };
 
 type WebhookSecretTable = {
@@ -335,7 +337,6 @@ type WebhookSecretTable = {
   key_id: string;
   sealed: Uint8Array;
   created_at: Timestamp;
-  expires_at: Date | null;
 };
 
 type WebhookStateTable = {
@@ -345,6 +346,7 @@ type WebhookStateTable = {
   replay_position: Generated<number>;
   replay_until: Generated<number>;
   claim: Generated<number>;
+  claimed_at: Timestamp;
   claimed_until: Date | null;
   paused_until: Date | null;
   failures_in_a_row: Generated<number>;

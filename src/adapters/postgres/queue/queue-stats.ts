@@ -33,6 +33,9 @@ const names = [
   'oldestIndexChangeSeconds',
   'reportRequests',
   'oldestReportRequestSeconds',
+  'webhookEvents',
+  'oldestWebhookEventSeconds',
+  'webhooksFailing',
 ] as const;
 
 /** A sum or an age over no rows is null, which is converted to 0. */
@@ -45,7 +48,7 @@ const workersAreNamed = `${livenessSessionName} %`;
 /** Calls a database function, because the API role cannot read the jobs of all partners. */
 export async function selectQueueStats(client: ClientBase): Promise<QueueStats> {
   const { rows } = await client.query<{ waits: unknown }>(
-    'SELECT what_waits($1, $2, $3) || index_waits() || report_waits() AS waits',
+    'SELECT what_waits($1, $2, $3) || index_waits() || report_waits() || webhook_waits() AS waits',
     [laneQueue, fileQueue, workersAreNamed],
   );
   return rowSchema.parse(rows[0]?.waits);
@@ -54,7 +57,7 @@ export async function selectQueueStats(client: ClientBase): Promise<QueueStats> 
 /** Reads the same statistics through a pool. */
 export async function readQueueStats(db: Database): Promise<QueueStats> {
   const { rows } = await sql<{ waits: unknown }>`
-    SELECT what_waits(${laneQueue}, ${fileQueue}, ${workersAreNamed}) || index_waits() || report_waits() AS waits`.execute(
+    SELECT what_waits(${laneQueue}, ${fileQueue}, ${workersAreNamed}) || index_waits() || report_waits() || webhook_waits() AS waits`.execute(
     db,
   );
   return rowSchema.parse(rows[0]?.waits);

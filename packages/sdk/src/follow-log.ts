@@ -1,0 +1,43 @@
+import type { CallApi, CallOptions } from './call.ts';
+import type { Event } from './generated/schemas.ts';
+import { type Answered, type Result, succeed } from './result.ts';
+import { rest } from './send.ts';
+
+export type EventOptions = Pick<CallOptions, 'signal' | 'userToken'> & {
+  /** The `sequence` of the last known event. Default: 0, which yields all events of the last 30 days. */
+  readonly after?: number | undefined;
+};
+
+/** Maximum duration of one long poll. It is shorter than the timeouts of most proxies. */
+const waitSeconds = 30;
+/** If the server does not wait, the log is read at this interval. */
+const pollIntervalMs = 2_000;
+const pageSize = 1000;
+
+/** Yields the events of the log and then new ones. Ends after a problem that a repetition does not solve. */
+export async function* followLog(
+  callApi: CallApi,
+  { after = 0, signal, userToken }: EventOptions,
+): AsyncGenerator<Result<Event>, void, undefined> {
+  let last = after;
+  while (!signal?.aborted) {
+    const page: Answered<readonly Event[]> = await callApi<readonly Event[]>({
+      method: 'GET',
+      path: '/v1/events',
+      auth: 'key and user token',
+      query: { after: last, limit: pageSize },
+      headers: { prefer: `wait=${waitSeconds}` },
+      options: { signal, userToken, timeoutMs: (waitSeconds + 30) * 1000 },
+    });
+    if (!page.ok) {
+      yield page;
+      return;
+    }
+    for (const event of page.value) {
+      yield succeed(event);
+      last = event.sequence;
+    }
+    const hasWaited = page.answer.headers.has('preference-applied');
+    if (page.value.length === 0 && !hasWaited) await rest(pollIntervalMs, signal);
+  }
+}

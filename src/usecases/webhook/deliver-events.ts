@@ -1,0 +1,165 @@
+import {
+  type Health,
+  type ScheduleSettings,
+  assessHealth,
+  isDelivered,
+  isPaused,
+  nextAttemptAt,
+} from '../../domain/webhook-schedule.ts';
+import type { AttemptResult } from '../../domain/webhook.ts';
+import type { Log } from '../../ports/observability.ts';
+import type {
+  AttemptedDelivery,
+  DueEvents,
+  WebhookClaim,
+  WebhookQueue,
+  WebhookSender,
+} from '../../ports/webhook-store.ts';
+
+/** A receiver that responds within the timeout never loses its claim to another worker. */
+const leaseMarginSeconds = 10;
+/** After this time, a webhook gives its place to others. */
+const turnMs = 10_000;
+/** Number of events that are sent to one webhook at the same time. A failing webhook gets one. */
+const concurrency = { healthy: 8, failing: 1 };
+/** An event whose type only a later release knows is left to a worker of that release. */
+const unknownEventPauseSeconds = 5;
+
+/** Notifications start new events at once. Events whose next attempt is due start within this time. */
+export const dispatchEveryMs = 2_000;
+
+export const attemptOutcomes = ['delivered', 'failed', 'gave_up'] as const;
+export type AttemptOutcome = (typeof attemptOutcomes)[number];
+
+export type DeliverySettings = {
+  /** Multiplies the times between attempts. */
+  readonly scale: number;
+  readonly timeoutSeconds: number;
+  readonly maxWebhooks: number;
+};
+
+type Deps = {
+  readonly webhookQueue: WebhookQueue;
+  readonly webhookSender: WebhookSender;
+  readonly delivery: DeliverySettings;
+  readonly log: Log;
+  readonly recordAttempt: (outcome: AttemptOutcome) => void;
+};
+
+export type Dispatcher = {
+  /** Starts to send the events of every webhook that is due, as far as there are places. Does not wait for the end. */
+  readonly dispatch: () => Promise<void>;
+  /** Waits until the events in progress are recorded. */
+  readonly stop: () => Promise<void>;
+};
+
+/**
+ * Sends events to webhooks. Failing webhooks have places of their own, so that receivers that do not respond do not
+ * delay the others.
+ */
+export function eventDispatcher(deps: Deps): Dispatcher {
+  const { webhookQueue, delivery, log } = deps;
+  const places = [
+    { areFailing: false, limit: delivery.maxWebhooks, turns: new Set<Promise<void>>() },
+    { areFailing: true, limit: Math.max(1, Math.floor(delivery.maxWebhooks / 4)), turns: new Set<Promise<void>>() },
+  ];
+  const leaseSeconds = delivery.timeoutSeconds + leaseMarginSeconds;
+  const stopped = new AbortController();
+
+  const dispatch = async (): Promise<void> => {
+    for (const { areFailing, limit, turns } of places) {
+      const free = limit - turns.size;
+      if (free <= 0 || stopped.signal.aborted) continue;
+      const claims = await webhookQueue.claim({ limit: free, areFailing, leaseSeconds });
+      for (const claim of claims) {
+        const turn = runTurn(deps, claim, { leaseSeconds, signal: stopped.signal }).catch((error: unknown) =>
+          log.warn({ err: error, webhookId: claim.webhookId }, 'cannot send events to a webhook'),
+        );
+        turns.add(turn);
+        void turn.then(async () => {
+          turns.delete(turn);
+          // Events that were logged at the end of the turn found the webhook claimed.
+          await dispatch().catch((error: unknown) => log.warn({ err: error }, 'cannot claim webhooks'));
+        });
+      }
+    }
+  };
+  return {
+    dispatch,
+    stop: async () => {
+      stopped.abort();
+      await Promise.all(places.flatMap(({ turns }) => [...turns]));
+    },
+  };
+}
+
+type Turn = { readonly leaseSeconds: number; readonly signal: AbortSignal };
+
+/** Sends events until nothing is due, the webhook is paused, or the turn is over. */
+async function runTurn(deps: Deps, claim: WebhookClaim, { leaseSeconds, signal }: Turn): Promise<void> {
+  const { webhookQueue } = deps;
+  const end = performance.now() + turnMs;
+  let hasProgress = false;
+  while (!signal.aborted && performance.now() < end) {
+    const due = await webhookQueue.findDue(claim, concurrency);
+    if (!due || (due.deliveries.length === 0 && !due.hasMoved)) break;
+    hasProgress = true;
+    const results = await Promise.all(
+      due.deliveries.map(async (delivery) => ({
+        delivery,
+        result: await deps.webhookSender.send(due.target, delivery),
+      })),
+    );
+    const schedule = { scale: deps.delivery.scale, random: Math.random };
+    const { attempts, health, warns } = assess(due, results, schedule);
+    if (!(await webhookQueue.record(claim, { due, attempts, health, warns }, leaseSeconds))) return;
+    for (const attempt of attempts) deps.recordAttempt(outcomeOf(attempt));
+    if (health.disabled || (health.pausedUntil !== null && health.pausedUntil > new Date())) break;
+    // The failing webhooks have places of their own.
+    if (isPaused(health) !== isPaused(due.health)) break;
+  }
+  await webhookQueue.release(claim, hasProgress ? 0 : unknownEventPauseSeconds);
+}
+
+type Result = { readonly delivery: AttemptedDelivery['delivery']; readonly result: AttemptResult };
+
+/** Decides when each event is sent again, and what the attempts say about the webhook. */
+export function assess(
+  { health: before }: Pick<DueEvents, 'health'>,
+  results: readonly Result[],
+  schedule: ScheduleSettings,
+): { readonly attempts: readonly AttemptedDelivery[]; readonly health: Health; readonly warns: boolean } {
+  const attempts = results.map(({ delivery, result }): AttemptedDelivery => ({
+    delivery,
+    result,
+    nextAttemptAt: isDelivered(result) ? null : nextAttemptAt(delivery.tries + 1, result, schedule),
+  }));
+  // In the order in which the receiver responded.
+  const inOrder = results.toSorted((one, other) => endOf(one.result) - endOf(other.result));
+  let health: Health = before;
+  let warns = false;
+  let hasFailed = false;
+  for (const { result, delivery } of inOrder) {
+    // Events that fail at the same time are one failure. Otherwise, a moment's outage would lead to a long pause.
+    if (hasFailed && isOrdinaryFailure(result)) continue;
+    hasFailed = !isDelivered(result);
+    const next = assessHealth(health, { result, isReplay: delivery.isReplay }, schedule);
+    health = next.health;
+    warns ||= next.warns;
+    if (health.disabled) break;
+  }
+  return { attempts, health, warns };
+}
+
+function isOrdinaryFailure(result: AttemptResult): boolean {
+  return !isDelivered(result) && result.status !== 410 && result.retryAfterSeconds === null;
+}
+
+function endOf({ at, milliseconds }: AttemptResult): number {
+  return at.getTime() + milliseconds;
+}
+
+function outcomeOf({ result, nextAttemptAt: next }: AttemptedDelivery): AttemptOutcome {
+  if (isDelivered(result)) return 'delivered';
+  return next === null ? 'gave_up' : 'failed';
+}
