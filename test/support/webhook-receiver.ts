@@ -25,6 +25,9 @@ export type WebhookReceiver = {
   readonly close: () => Promise<void>;
 };
 
+/** The only private address that is allowed, so that a test can use `localhost` as a name that is not. */
+const receiverHost = '127.0.0.2';
+
 /** An HTTP server that records what it receives. */
 export async function startReceiver(port = 0): Promise<WebhookReceiver> {
   const received: ReceivedEvent[] = [];
@@ -46,10 +49,10 @@ export async function startReceiver(port = 0): Promise<WebhookReceiver> {
       response.writeHead(reply.status, reply.headers).end('ok');
     });
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, receiverHost, resolve));
   const { port: own } = server.address() as AddressInfo;
   const receiver: WebhookReceiver = {
-    url: `http://127.0.0.1:${own}`,
+    url: `http://${receiverHost}:${own}`,
     received,
     reply: () => ({ status: 204 }),
     close: async () => {
@@ -63,5 +66,5 @@ export async function startReceiver(port = 0): Promise<WebhookReceiver> {
 /** Settings with which a worker can send events to a receiver of a test. */
 export const receiverSettings = {
   INLET_WEBHOOK_HTTP: 'true',
-  INLET_WEBHOOK_NETWORKS: '127.0.0.1/32',
+  INLET_WEBHOOK_NETWORKS: `${receiverHost}/32`,
 } as const;

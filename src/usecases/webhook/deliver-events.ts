@@ -17,7 +17,7 @@ import type {
 } from '../../ports/webhook-store.ts';
 
 /** A receiver that responds within the timeout never loses its claim to another worker. */
-const leaseMarginSeconds = 10;
+const leaseMarginSeconds = 5;
 /** After this time, a webhook gives its place to others. */
 const turnMs = 10_000;
 /** Number of events that are sent to one webhook at the same time. A failing webhook gets one. */

@@ -1,0 +1,171 @@
+import { Webhook as StockVerifier } from 'standardwebhooks';
+import { appendEvents } from '../../src/adapters/postgres/event-log.ts';
+import { type EventContent, eventRecord } from '../../src/domain/event.ts';
+import { rememberSecrets } from '../support/known-secrets.ts';
+import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { type Reply, type WebhookReceiver, receiverSettings, startReceiver } from '../support/webhook-receiver.ts';
+import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
+import { apiClient } from '../acceptance/api-client.ts';
+
+// Sends the same events to receivers that fail in different ways, while processes are killed at random.
+
+export const campaignSettings = {
+  ...receiverSettings,
+  INLET_WEBHOOK_TIMEOUT_SECONDS: '1',
+  // Five minutes between two attempts become 0.3 s, and five days become seven minutes.
+  INLET_WEBHOOK_TIME_SCALE: '0.001',
+} as const;
+
+/** A generator with a fixed seed (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d_2b_79_f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const ok: Reply = { status: 204 };
+
+/** How a receiver behaves. The argument is the time since its start, in milliseconds. */
+type Behavior = (random: () => number) => (ms: number) => Reply;
+
+export const behaviors = {
+  works: () => () => ok,
+  'is down half of the time': () => (ms) => (Math.floor(ms / 1000) % 2 === 1 ? 'cut' : ok),
+  'answers 500': (random) => () => (random() < 0.3 ? { status: 500 } : ok),
+  hangs: (random) => () => (random() < 0.05 ? 'hang' : ok),
+  redirects: (random) => () => (random() < 0.2 ? { status: 302, headers: { location: '/elsewhere' } } : ok),
+  throttles: (random) => () => (random() < 0.1 ? { status: 429, headers: { 'retry-after': '60' } } : ok),
+} as const satisfies Record<string, Behavior>;
+
+type Subscriber = {
+  readonly name: string;
+  readonly partner: BarePartner;
+  readonly webhookId: number;
+  readonly secret: string;
+  readonly receiver: WebhookReceiver;
+};
+
+export type Campaign = Awaited<ReturnType<typeof startCampaign>>;
+
+export async function startCampaign(seed: number, workerCount = 2) {
+  const random = seededRandom(seed);
+  const stores: TestStores = await createStores('one');
+  const environment = { ...stores.environment, ...campaignSettings };
+  const deps: Wired = await wireUp(stores);
+  const state: { api: ServiceProcess & { readonly url: string }; workers: ServiceProcess[] } = {
+    api: await startApi(environment, 'webhook-campaign'),
+    workers: await Promise.all(Array.from({ length: workerCount }, () => startWorker(environment, 'webhook-campaign'))),
+  };
+  /** When each event was committed, by partner and sequence number. */
+  const committed = new Map<string, number>();
+  const keyOf = (partnerId: number, sequence: number): string => `${partnerId} ${sequence}`;
+
+  async function subscribe(name: string, url: (receiver: WebhookReceiver) => string): Promise<Subscriber> {
+    const partner = await newBarePartner(deps);
+    const receiver = await startReceiver();
+    const answer = await apiClient(state.api.url, partner.apiKey).request('/v1/webhooks', {
+      method: 'POST',
+      body: JSON.stringify({ url: url(receiver) }),
+    });
+    const { webhook_id: webhookId, secret } = (await answer.json()) as { webhook_id: number; secret: string };
+    rememberSecrets(secret);
+    return { name, partner, webhookId, secret, receiver };
+  }
+
+  return {
+    stores,
+    deps,
+    random,
+    environment,
+    url: () => state.api.url,
+    subscribe,
+    /** Commits a transaction with one to five events. */
+    append: async ({ partner }: Subscriber): Promise<number> => {
+      const content: EventContent[] = Array.from({ length: 1 + Math.floor(random() * 5) }, () => ({
+        type: 'audience.cleared',
+        data: { audienceId: 1, warehouseSegmentId: 500_001 },
+      }));
+      const last = await deps.db
+        .transaction()
+        .execute((tx) => appendEvents(tx, { partnerId: partner.id, customerId: null }, content));
+      const now = performance.now();
+      for (let n = 0; n < content.length; n += 1) committed.set(keyOf(partner.id, last - n), now);
+      return content.length;
+    },
+    killWorker: async (): Promise<void> => {
+      const [victim, ...others] = state.workers;
+      victim?.child.kill('SIGKILL');
+      state.workers = [...others, await startWorker(environment, 'webhook-campaign')];
+    },
+    killApi: async (): Promise<void> => {
+      state.api.child.kill('SIGKILL');
+      state.api = await startApi(environment, 'webhook-campaign');
+    },
+    /** Milliseconds from the commit of each event to its first arrival, in ascending order. */
+    delays: ({ partner, receiver }: Subscriber): number[] => {
+      const first = new Map<number, number>();
+      for (const { body, at } of receiver.received) {
+        const { sequence } = JSON.parse(body) as { sequence: number };
+        first.set(sequence, Math.min(first.get(sequence) ?? Number.POSITIVE_INFINITY, at));
+      }
+      return [...first]
+        .map(([sequence, at]) => at - (committed.get(keyOf(partner.id, sequence)) ?? Number.NaN))
+        .toSorted((one, other) => one - other);
+    },
+    /** Waits until every event has been accepted, and returns what is wrong with what was received. */
+    check: async (subscriber: Subscriber, seconds: number): Promise<string[]> => {
+      const { partner, receiver, secret, name } = subscriber;
+      const logged = await listAll(deps, partner.id);
+      const accepted = (): Set<number> =>
+        new Set(
+          receiver.received
+            .filter(({ status }) => status === 204)
+            .map(({ body }) => (JSON.parse(body) as { sequence: number }).sequence),
+        );
+      await waitUntil(
+        `all ${logged.length} events are delivered to the receiver that ${name}`,
+        () => Promise.resolve(accepted().size === logged.length),
+        seconds,
+      );
+      const verifier = new StockVerifier(secret);
+      const byId = new Map(logged.map((event) => [event.id, JSON.stringify(eventRecord(event))]));
+      return receiver.received.flatMap(({ body, headers, path }) => {
+        if (path === '/elsewhere') return [`${name}: a redirect was followed`];
+        if (byId.get(headers['webhook-id'] ?? '') !== body) return [`${name}: wrong ID or body: ${body}`];
+        try {
+          verifier.verify(body, headers);
+          return [];
+        } catch (error) {
+          return [`${name}: ${String(error)}`];
+        }
+      });
+    },
+    stop: async (subscribers: readonly Subscriber[]): Promise<void> => {
+      await Promise.all([state.api, ...state.workers].map(({ child }) => stopProcess(child)));
+      await Promise.all(subscribers.map(({ receiver }) => receiver.close()));
+      await deps.close();
+      await stores.drop();
+    },
+  };
+}
+
+async function listAll(deps: Wired, partnerId: number) {
+  const events = [];
+  for (let after = 0; ;) {
+    const page = await deps.events.list({ partnerId, customerId: null }, { after, limit: 1000, hidden: [] });
+    const last = page.at(-1);
+    if (!last) return events;
+    events.push(...page);
+    after = last.sequence;
+  }
+}
+
+export function percentile(ascending: readonly number[], share: number): number {
+  return ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? Number.NaN;
+}

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { appendEvents } from '../../src/adapters/postgres/event-log.ts';
+import { createPartner } from '../support/partners.ts';
+import { withDatabase } from '../support/stores.ts';
+import { apiClient } from '../acceptance/api-client.ts';
+import { type Campaign, behaviors, percentile, startCampaign } from './webhook-campaign.ts';
+
+const isLong = inject('campaign') === 'long';
+/** Events of all receivers together, without and with kills. */
+const wanted = isLong ? { calm: 2_000, wild: 8_000, killEveryMs: 4_000 } : { calm: 200, wild: 150, killEveryMs: 1_500 };
+const seed = 23;
+
+describe('the delivery of events', () => {
+  let campaign: Campaign;
+  let subscribers: Awaited<ReturnType<Campaign['subscribe']>>[];
+
+  beforeAll(async () => {
+    campaign = await startCampaign(seed);
+    subscribers = [];
+    for (const [name, behave] of Object.entries(behaviors)) {
+      const subscriber = await campaign.subscribe(name, ({ url }) => `${url}/hooks`);
+      const reply = behave(campaign.random);
+      const start = performance.now();
+      subscriber.receiver.reply = () => reply(performance.now() - start);
+      subscribers.push(subscriber);
+    }
+  });
+  afterAll(() => campaign.stop(subscribers));
+
+  const appendAll = async (count: number, betweenMs: number): Promise<void> => {
+    for (let appended = 0; appended < count;) {
+      const subscriber = subscribers[Math.floor(campaign.random() * subscribers.length)];
+      if (subscriber) appended += await campaign.append(subscriber);
+      await new Promise((resolve) => setTimeout(resolve, betweenMs));
+    }
+  };
+
+  it(
+    'delivers every event to receivers that fail, while workers and the API are killed, and within a second otherwise',
+    { timeout: 600_000 },
+    async () => {
+      const unreachable = await campaign.subscribe(
+        'has a private address',
+        ({ url }) => `http://localhost:${new URL(url).port}/`,
+      );
+      subscribers.push(unreachable);
+      await appendAll(wanted.calm, 10);
+      const [works] = subscribers;
+      if (!works) throw new Error('there is no receiver');
+      expect(await campaign.check(works, 10)).toEqual([]);
+      const p95 = percentile(campaign.delays(works), 0.95);
+
+      let isDone = false;
+      const appending = appendAll(wanted.wild, 10).finally(() => (isDone = true));
+      for (let n = 0; !isDone; n += 1) {
+        await new Promise((resolve) => setTimeout(resolve, wanted.killEveryMs * (0.5 + campaign.random())));
+        if (n % 3 === 2) await campaign.killApi();
+        else await campaign.killWorker();
+      }
+      await appending;
+      const wrong: string[] = [];
+      for (const subscriber of subscribers.filter((one) => one !== unreachable))
+        wrong.push(...(await campaign.check(subscriber, 240)));
+      expect(wrong).toEqual([]);
+      expect(unreachable.receiver.received).toEqual([]);
+      const requests = subscribers.reduce((sum, { receiver }) => sum + receiver.received.length, 0);
+      const figures = {
+        events: wanted.calm + wanted.wild,
+        requests,
+        p95Ms: Math.round(p95),
+        p95WithKillsMs: Math.round(percentile(campaign.delays(works), 0.95)),
+      };
+      process.stdout.write(`webhooks ${JSON.stringify(figures)}\n`);
+      expect(p95).toBeLessThan(1_000);
+    },
+  );
+
+  it.runIf(isLong)('does not slow loads while 100,000 deliveries are pending', { timeout: 600_000 }, async () => {
+    const { deps, stores, environment } = campaign;
+    const partner = await createPartner(environment);
+    await partner.createAttribute('sport', 'sport');
+    const api = apiClient(campaign.url(), partner.apiKey);
+    const loadMs = async (run: string): Promise<number> => {
+      const times: number[] = [];
+      for (let n = 0; n < 15; n += 1) {
+        const path = `${run}-${n}.csv`;
+        await partner.upload(path, '6d92078a-8246-4ba4-ae5b-76104861e7dc,sport\n');
+        const start = performance.now();
+        await api.waitForEnd(await api.queue({ file_path: path, key_type: 1 }));
+        times.push(performance.now() - start);
+      }
+      return percentile(
+        times.toSorted((one, other) => one - other),
+        0.5,
+      );
+    };
+    await loadMs('warm-up');
+    const before = await loadMs('before');
+    const slow = await campaign.subscribe('never responds', ({ url }) => url);
+    slow.receiver.reply = () => 'hang';
+    subscribers.push(slow);
+    for (let n = 0; n < 100; n += 1)
+      await deps.db.transaction().execute((tx) =>
+        appendEvents(
+          tx,
+          { partnerId: slow.partner.id, customerId: null },
+          Array.from({ length: 1_000 }, () => ({
+            type: 'audience.cleared' as const,
+            data: { audienceId: 1, warehouseSegmentId: 500_001 },
+          })),
+        ),
+      );
+    await withDatabase(stores, (client) =>
+      client.query(
+        `INSERT INTO webhook_delivery (webhook_id, sequence, partner_id, event_type, tries, next_attempt_at)
+         SELECT $1, n, $2, 'audience.cleared', 3, now() + interval '1 hour' FROM generate_series(1, 100000) AS n
+         ON CONFLICT DO NOTHING`,
+        [slow.webhookId, slow.partner.id],
+      ),
+    );
+    const during = await loadMs('during');
+    const ratio = during / before;
+    process.stdout.write(
+      `webhooks ${JSON.stringify({ loadMs: Math.round(before), loadMsWithPending: Math.round(during), ratio })}\n`,
+    );
+    expect(ratio).toBeLessThan(1.25);
+  });
+});
