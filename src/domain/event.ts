@@ -153,9 +153,7 @@ function audienceOf({ audienceId, warehouseSegmentId }: OfAudience) {
   return { audience_id: audienceId, default_warehouse_segment_id: warehouseSegmentId };
 }
 
-/** The event as the event log of the API and the body of a webhook show it. */
-export type EventRecord = ReturnType<typeof eventRecord>;
-
+/** Returns the event as the event log of the API and the body of a webhook show it. */
 export function eventRecord(event: LoggedEvent) {
   return {
     id: event.id,

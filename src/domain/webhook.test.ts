@@ -39,10 +39,13 @@ describe('the URL of a webhook', () => {
 });
 
 describe('the events of a webhook', () => {
-  const event = (content: Pick<LoggedEvent, 'type' | 'data'>): LoggedEvent =>
-    ({ ...content, id: 'evt_1', sequence: 1, customer: null, createdAt: new Date() }) as LoggedEvent;
-  const cleared = event({ type: 'audience.cleared', data: { audienceId: 1, warehouseSegmentId: 2 } });
-  const test = event({ type: 'webhook.test', data: { webhookId: 7 } });
+  const common = { id: 'evt_1', sequence: 1, customer: null, createdAt: new Date() };
+  const cleared: LoggedEvent = {
+    ...common,
+    type: 'audience.cleared',
+    data: { audienceId: 1, warehouseSegmentId: 2 },
+  };
+  const test: LoggedEvent = { ...common, type: 'webhook.test', data: { webhookId: 7 } };
 
   it('are all events, or those of the selected types', () => {
     expect(isFor(cleared, { id: 7, eventTypes: null })).toBe(true);

@@ -75,7 +75,7 @@ export const attemptErrors = ['timeout', 'address_refused', 'connection_failed']
 export type AttemptError = (typeof attemptErrors)[number];
 
 /** An attempt to send an event, as it is stored and shown. */
-export type Attempt = Omit<AttemptResult, 'retryAfterSeconds'>;
+type Attempt = Omit<AttemptResult, 'retryAfterSeconds'>;
 
 /** Older attempts are dropped. A schedule has ten, and each replay starts another one. */
 export const maxAttemptsShown = 20;
@@ -96,7 +96,7 @@ export type Delivery = {
 };
 
 /** Why an event is sent: for the first time, again after a failure, or again at the partner's request. */
-export type SendReason = 'first' | 'retry' | 'replay';
+type SendReason = 'first' | 'retry' | 'replay';
 
 export type DueDelivery = {
   readonly event: LoggedEvent;

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { parseNetwork } from '../domain/network-address.ts';
 import type { WebhookAddresses } from '../domain/webhook.ts';
 import type { DeliverySettings } from '../usecases/webhook/deliver-events.ts';
-import type { Config } from './config.ts';
 import { count, networks } from './setting-types.ts';
 
 export const webhookSettings = {
@@ -30,14 +29,16 @@ export const webhookSettings = {
   ),
 };
 
-export function webhookAddressesOf(config: Config): WebhookAddresses {
+type WebhookConfig = z.infer<z.ZodObject<typeof webhookSettings>>;
+
+export function webhookAddressesOf(config: WebhookConfig): WebhookAddresses {
   return {
     allowsHttp: config.INLET_WEBHOOK_HTTP,
     networks: (config.INLET_WEBHOOK_NETWORKS ?? []).flatMap((text) => parseNetwork(text) ?? []),
   };
 }
 
-export function deliverySettingsOf(config: Config): DeliverySettings {
+export function deliverySettingsOf(config: WebhookConfig): DeliverySettings {
   return {
     scale: config.INLET_WEBHOOK_TIME_SCALE,
     timeoutSeconds: config.INLET_WEBHOOK_TIMEOUT_SECONDS,

@@ -146,7 +146,9 @@ describe('webhooks', () => {
     await arrived('redirect', 1);
     await waitUntil('the attempt is recorded', async () => (await deliveries(id)).length === 1);
     expect(await deliveries(id)).toMatchObject([{ status: 'pending', attempts: [{ status: 307 }] }]);
-    expect(await get(id)).toMatchObject({ status: 'failing', failing_since: expect.any(String) });
+    const failing = await get(id);
+    expect(failing.status).toBe('failing');
+    expect(failing.failing_since).not.toBeNull();
     expect(at('elsewhere')).toEqual([]);
     await remove(id);
   });
@@ -156,7 +158,7 @@ describe('webhooks', () => {
     receiver.reply = (name) => ({ status: name === '/gone' ? 410 : 200 });
     await test(id);
     await waitUntil('it is disabled', async () => (await get(id)).status === 'disabled');
-    expect(await get(id)).toMatchObject({ disabled_reason: 'gone', disabled_at: expect.any(String) });
+    expect(await get(id)).toMatchObject({ disabled_reason: 'gone' });
     const problem = problemSchema.parse(await read(await send('POST', `${path}/${id}/test`), 422));
     expect(problem.code).toBe('webhook_disabled');
     const { audienceId } = await market.audiences.create('Gone', 'one.csv');

@@ -1,4 +1,5 @@
 import { Webhook as StockVerifier } from 'standardwebhooks';
+import { z } from 'zod';
 import { appendEvents } from '../../src/adapters/postgres/event-log.ts';
 import { type EventContent, eventRecord } from '../../src/domain/event.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
@@ -11,15 +12,19 @@ import { apiClient } from '../acceptance/api-client.ts';
 
 // Sends the same events to receivers that fail in different ways, while processes are killed at random.
 
-export const campaignSettings = {
+const campaignSettings = {
   ...receiverSettings,
   INLET_WEBHOOK_TIMEOUT_SECONDS: '1',
   // Five minutes between two attempts become 0.3 s, and five days become seven minutes.
   INLET_WEBHOOK_TIME_SCALE: '0.001',
 } as const;
 
+const createdSchema = z.object({ webhook_id: z.int(), secret: z.string() });
+const sequenceSchema = z.object({ sequence: z.int() });
+const sequenceOf = (body: string): number => sequenceSchema.parse(JSON.parse(body)).sequence;
+
 /** A generator with a fixed seed (mulberry32). */
-export function seededRandom(seed: number): () => number {
+function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d_2b_79_f5) | 0;
@@ -73,7 +78,7 @@ export async function startCampaign(seed: number, workerCount = 2) {
       method: 'POST',
       body: JSON.stringify({ url: url(receiver) }),
     });
-    const { webhook_id: webhookId, secret } = (await answer.json()) as { webhook_id: number; secret: string };
+    const { webhook_id: webhookId, secret } = createdSchema.parse(await answer.json());
     rememberSecrets(secret);
     return { name, partner, webhookId, secret, receiver };
   }
@@ -111,7 +116,7 @@ export async function startCampaign(seed: number, workerCount = 2) {
     delays: ({ partner, receiver }: Subscriber): number[] => {
       const first = new Map<number, number>();
       for (const { body, at } of receiver.received) {
-        const { sequence } = JSON.parse(body) as { sequence: number };
+        const sequence = sequenceOf(body);
         first.set(sequence, Math.min(first.get(sequence) ?? Number.POSITIVE_INFINITY, at));
       }
       return [...first]
@@ -123,11 +128,7 @@ export async function startCampaign(seed: number, workerCount = 2) {
       const { partner, receiver, secret, name } = subscriber;
       const logged = await listAll(deps, partner.id);
       const accepted = (): Set<number> =>
-        new Set(
-          receiver.received
-            .filter(({ status }) => status === 204)
-            .map(({ body }) => (JSON.parse(body) as { sequence: number }).sequence),
-        );
+        new Set(receiver.received.filter(({ status }) => status === 204).map(({ body }) => sequenceOf(body)));
       await waitUntil(
         `all ${logged.length} events are delivered to the receiver that ${name}`,
         () => Promise.resolve(accepted().size === logged.length),

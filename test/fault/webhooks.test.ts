@@ -50,9 +50,9 @@ describe('the delivery of events', () => {
       expect(await campaign.check(works, 10)).toEqual([]);
       const p95 = percentile(campaign.delays(works), 0.95);
 
-      let isDone = false;
-      const appending = appendAll(wanted.wild, 10).finally(() => (isDone = true));
-      for (let n = 0; !isDone; n += 1) {
+      const state = { isDone: false };
+      const appending = appendAll(wanted.wild, 10).finally(() => (state.isDone = true));
+      for (let n = 0; !state.isDone; n += 1) {
         await new Promise((resolve) => setTimeout(resolve, wanted.killEveryMs * (0.5 + campaign.random())));
         if (n % 3 === 2) await campaign.killApi();
         else await campaign.killWorker();

@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 export type ReceivedEvent = {
   readonly at: number;
@@ -50,7 +49,8 @@ export async function startReceiver(port = 0): Promise<WebhookReceiver> {
     });
   });
   await new Promise<void>((resolve) => server.listen(port, receiverHost, resolve));
-  const { port: own } = server.address() as AddressInfo;
+  const address = server.address();
+  const own = typeof address === 'object' && address !== null ? address.port : port;
   const receiver: WebhookReceiver = {
     url: `http://${receiverHost}:${own}`,
     received,

@@ -20,7 +20,8 @@ export async function* followLog(
   { after = 0, signal, userToken }: EventOptions,
 ): AsyncGenerator<Result<Event>, void, undefined> {
   let last = after;
-  while (!signal?.aborted) {
+  for (;;) {
+    if (signal?.aborted === true) return;
     const page: Answered<readonly Event[]> = await callApi<readonly Event[]>({
       method: 'GET',
       path: '/v1/events',

@@ -54,11 +54,16 @@ export async function signWebhook(
   return `v1,${btoa(String.fromCharCode(...new Uint8Array(signature)))}`;
 }
 
+type HeadersLike = Extract<WebhookHeaders, { readonly get: (name: string) => string | null }>;
+
+function isHeaders(headers: WebhookHeaders): headers is HeadersLike {
+  return typeof headers['get'] === 'function';
+}
+
 function headerOf(headers: WebhookHeaders, name: string): string {
-  const value =
-    typeof headers.get === 'function'
-      ? headers.get(name)
-      : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  const value = isHeaders(headers)
+    ? headers.get(name)
+    : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
   if (typeof value !== 'string' || value === '') throw new InvalidWebhook(`The header ${name} is missing.`);
   return value;
 }

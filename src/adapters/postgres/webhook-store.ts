@@ -73,7 +73,7 @@ export function postgresWebhookStore(deps: Deps): WebhookStore {
   };
 }
 
-export function noSuchWebhook(id: number): Failure {
+function noSuchWebhook(id: number): Failure {
   return new Failure('not_found', `Webhook ${id} does not exist.`);
 }
 

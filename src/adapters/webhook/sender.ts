@@ -57,7 +57,7 @@ function errorOf(error: unknown, { aborted }: AbortSignal): AttemptError {
 
 type Signed = { readonly body: string; readonly secrets: readonly Secret[]; readonly at: Date };
 
-export function signedHeaders(
+function signedHeaders(
   { id }: Pick<LoggedEvent, 'id'>,
   { body, secrets, at }: Signed,
 ): Readonly<Record<string, string>> {

@@ -66,21 +66,29 @@ export function eventDispatcher(deps: Deps): Dispatcher {
   const leaseSeconds = delivery.timeoutSeconds + leaseMarginSeconds;
   const stopped = new AbortController();
 
+  const takeTurn = async (claim: WebhookClaim, onEnd: () => void): Promise<void> => {
+    try {
+      await runTurn(deps, claim, { leaseSeconds, signal: stopped.signal });
+    } catch (error) {
+      log.warn({ err: error, webhookId: claim.webhookId }, 'cannot send events to a webhook');
+    } finally {
+      onEnd();
+    }
+    try {
+      // Events that were logged at the end of the turn found the webhook claimed.
+      await dispatch();
+    } catch (error) {
+      log.warn({ err: error }, 'cannot claim webhooks');
+    }
+  };
   const dispatch = async (): Promise<void> => {
     for (const { areFailing, limit, turns } of places) {
       const free = limit - turns.size;
       if (free <= 0 || stopped.signal.aborted) continue;
       const claims = await webhookQueue.claim({ limit: free, areFailing, leaseSeconds });
       for (const claim of claims) {
-        const turn = runTurn(deps, claim, { leaseSeconds, signal: stopped.signal }).catch((error: unknown) =>
-          log.warn({ err: error, webhookId: claim.webhookId }, 'cannot send events to a webhook'),
-        );
+        const turn: Promise<void> = takeTurn(claim, () => turns.delete(turn));
         turns.add(turn);
-        void turn.then(async () => {
-          turns.delete(turn);
-          // Events that were logged at the end of the turn found the webhook claimed.
-          await dispatch().catch((error: unknown) => log.warn({ err: error }, 'cannot claim webhooks'));
-        });
       }
     }
   };

@@ -258,6 +258,14 @@ export const incidentSections: readonly {
       },
       {
         "alerts": [
+          "InletEventsWait"
+        ],
+        "symptom": "alert `InletEventsWait`; partners miss webhooks",
+        "check": "`inlet_webhook_attempts_total` by outcome; can workers reach public addresses with HTTPS, and do they have the sealing keys of the API?",
+        "action": "open the network, or fix the settings of the workers. No event is lost"
+      },
+      {
+        "alerts": [
           "InletIndexBehind"
         ],
         "symptom": "alert `InletIndexBehind`; reports return `report_not_ready` for minutes",

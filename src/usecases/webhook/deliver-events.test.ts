@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { healthy } from '../../domain/webhook-schedule.ts';
+import type { AttemptResult, DueDelivery } from '../../domain/webhook.ts';
+import { assess } from './deliver-events.ts';
+
+const schedule = { scale: 1, random: () => 0 };
+const start = Date.UTC(2026, 10, 18, 12);
+
+function attempt(
+  status: number | null,
+  { seconds = 0, tries = 0, isReplay = false }: { seconds?: number; tries?: number; isReplay?: boolean } = {},
+): { delivery: DueDelivery; result: AttemptResult } {
+  return {
+    delivery: {
+      event: {
+        id: 'evt_1',
+        sequence: 1,
+        type: 'audience.cleared',
+        data: { audienceId: 1, warehouseSegmentId: 2 },
+        customer: null,
+        createdAt: new Date(start),
+      },
+      reason: 'first',
+      isReplay,
+      tries,
+    },
+    result: {
+      at: new Date(start + seconds * 1000),
+      milliseconds: 1,
+      status,
+      error: status === null ? 'connection_failed' : null,
+      retryAfterSeconds: null,
+    },
+  };
+}
+
+describe('the assessment of a batch of attempts', () => {
+  it('schedules the next attempt of each failed event, and none after the last one', () => {
+    const { attempts } = assess(
+      { health: healthy },
+      [attempt(500), attempt(500, { tries: 9 }), attempt(200)],
+      schedule,
+    );
+    expect(attempts.map(({ nextAttemptAt }) => nextAttemptAt?.getTime() ?? null)).toEqual([start + 5_000, null, null]);
+  });
+
+  it('counts events that fail at the same time as one failure', () => {
+    const eight = Array.from({ length: 8 }, () => attempt(500));
+    expect(assess({ health: healthy }, eight, schedule).health).toMatchObject({ failuresInARow: 1, pausedUntil: null });
+  });
+
+  it('takes the state from the attempt that ended last', () => {
+    const mixed = [attempt(500, { seconds: 2 }), attempt(200, { seconds: 1 })];
+    expect(assess({ health: healthy }, mixed, schedule).health.failuresInARow).toBe(1);
+    expect(assess({ health: healthy }, [...mixed, attempt(204, { seconds: 3 })], schedule).health).toEqual(healthy);
+  });
+
+  it('disables the webhook after a 410 response among other failures', () => {
+    const { health } = assess({ health: healthy }, [attempt(500), attempt(410), attempt(500)], schedule);
+    expect(health.disabled?.reason).toBe('gone');
+  });
+
+  it('does not count a failed replay', () => {
+    expect(assess({ health: healthy }, [attempt(500, { isReplay: true })], schedule).health).toEqual(healthy);
+  });
+});
