@@ -103,7 +103,7 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
     webhookQueue: instrumentPort(
       'postgres',
       'webhookQueue',
-      wrapPort('webhookQueue', postgresWebhookQueue(db, aesGcmSealer(config.INLET_SEALING_KEYS))),
+      postgresWebhookQueue(db, aesGcmSealer(config.INLET_SEALING_KEYS)),
     ),
     reports: instrumentPort('postgres', 'reports', postgresReportQueue(db)),
     budget: instrumentPort('postgres', 'budget', postgresBudgetStore(db)),

@@ -42,6 +42,8 @@ const notAmongSettings = [
   'INLET_TLS_KEY_FILE',
   'INLET_STORAGE_ADMIN_ACCESS_KEY_ID',
   'INLET_FAILPOINT',
+  'INLET_WEBHOOK_HTTP',
+  'INLET_WEBHOOK_TIME_SCALE',
 ];
 
 const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string(), scheme: z.string().optional() }) });

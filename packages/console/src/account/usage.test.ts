@@ -22,6 +22,7 @@ describe('quotasOf', () => {
       audiences: counted,
       attributes: counted,
       foreign_keys: counted,
+      webhooks: counted,
       idempotency_keys: measured,
     });
     expect(usages.map(({ name, isBytes, measuredAt }) => [name, isBytes, measuredAt])).toEqual([
@@ -30,6 +31,7 @@ describe('quotasOf', () => {
       ['Audiences', false, undefined],
       ['Attributes', false, undefined],
       ['Foreign keys', false, undefined],
+      ['Webhooks', false, undefined],
       ['Idempotency keys', false, null],
     ]);
   });
