@@ -115,8 +115,13 @@ export function callsAt(target: Target): Call[] {
       (bodies[operation] ?? [undefined]).map((body): Call => ({ operation, method, path: of, body })),
     );
   });
-  return calls.toSorted((one, other) => Number(isWrite(one)) - Number(isWrite(other)));
+  return calls.toSorted((one, other) => rankOf(one) - rankOf(other));
 }
+
+/** A webhook is deleted last, because the other calls need it. */
+export const deletesWebhook = ({ operation }: Call): boolean => operation === 'deleteWebhook';
+
+const rankOf = (call: Call): number => (deletesWebhook(call) ? 2 : Number(isWrite(call)));
 
 export const isWrite = ({ method }: Call): boolean => method !== 'GET';
 

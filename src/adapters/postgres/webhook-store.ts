@@ -131,13 +131,13 @@ async function createWebhook(
   const created = await runIdempotently(deps, run, async (tx) => {
     // Requests of one partner are counted one after another.
     await lockLane(tx, partnerId);
-    const { used } = await tx
+    const existing = await tx
       .selectFrom('webhook')
-      .select(sql<number>`count(*)`.as('used'))
+      .select('id')
       .where('partner_id', '=', partnerId)
       .where('deleted_at', 'is', null)
-      .executeTakeFirstOrThrow();
-    requireQuota('webhooks', deps.quotas, { used, added: 1 });
+      .execute();
+    requireQuota('webhooks', deps.quotas, { used: existing.length, added: 1 });
     const { id } = await tx
       .insertInto('webhook')
       .values({ partner_id: partnerId, url, description, event_types: eventTypes && [...eventTypes] })
@@ -264,7 +264,6 @@ async function replayEvent(
     .where('webhook_id', '=', id)
     .where('partner_id', '=', partnerId)
     .execute();
-  await sql`SELECT pg_notify('inlet_events', ${String(partnerId)})`.execute(tx);
 }
 
 type WebhookRow = {

@@ -962,6 +962,12 @@ export type OperatorPartner = {
       /** When `used` was measured. Null if it is counted now. */
       readonly measured_at: string | null;
     };
+    readonly webhooks: {
+      readonly limit: number;
+      readonly used: number;
+      /** When `used` was measured. Null if it is counted now. */
+      readonly measured_at: string | null;
+    };
     readonly idempotency_keys: {
       readonly limit: number;
       readonly used: number;

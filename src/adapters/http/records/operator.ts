@@ -141,6 +141,7 @@ export const operatorPartnerSchema = z
         audiences: quota,
         attributes: quota,
         foreign_keys: quota,
+        webhooks: quota,
         idempotency_keys: quota,
       })
       .meta({ description: 'What the partner can store, as in `GET /v1/limits`.' }),
@@ -225,6 +226,7 @@ export function operatorPartnerRecord(partner: PartnerState, quotas: Quotas): z.
       [quotaNames.audiences]: record('audiences'),
       [quotaNames.attributes]: record('attributes'),
       [quotaNames.foreignKeys]: record('foreignKeys'),
+      [quotaNames.webhooks]: record('webhooks'),
       [quotaNames.idempotencyKeys]: record('idempotencyKeys'),
     },
     cli: commandsForPartner(partner),

@@ -26,7 +26,7 @@ export const listEvents = defineRoute({
   tag: 'events',
   method: 'GET',
   path: '/v1/events',
-  scope: ['audience:read', 'marketplace:read'],
+  scope: ['marketplace:read', 'audience:read'],
   summary: 'List events',
   description: `Lists what has happened since an event that you know, oldest first. To continue, pass the last \`sequence\` as \`after\`. Without a user token, also lists the events of all your customers. With one, lists only the events of that customer's audiences. Events of imports and deletes need the scope \`marketplace:read\`, events of audiences and reports \`audience:read\`, and events of webhooks \`webhooks:write\`. Events are deleted after ${eventDays} days.`,
   query: z.strictObject({
