@@ -24,13 +24,15 @@ CREATE FUNCTION public.audience_marks(bigint[]) RETURNS TABLE(id bigint, is_fina
       SELECT concat(count(*), ':', sum(f.load_id)) AS mark FROM job_file f
       WHERE f.audience_id = audience.id AND f.generation = audience.generation AND NOT f.superseded AND f.status = 1
     ) AS claims
-  WHERE audience.id = ANY ($1)
+  WHERE audience.id = ANY ($1) AND audience.deleted_at IS NULL
 $_$;
 
 CREATE FUNCTION public.audiences_of(bigint) RETURNS SETOF bigint
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $_$SELECT count(*) FROM public.audience WHERE partner_id = $1 HAVING $1 = public.current_partner()$_$;
+    AS $_$
+  SELECT count(*) FROM public.audience WHERE partner_id = $1 AND deleted_at IS NULL HAVING $1 = public.current_partner()
+$_$;
 
 CREATE FUNCTION public.audit_actor() RETURNS text
     LANGUAGE sql STABLE
@@ -134,7 +136,7 @@ $_$;
 
 CREATE FUNCTION public.current_customer() RETURNS bigint
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN (NULLIF(current_setting('inlet.customer'::text, true), ''::text))::bigint;
+    RETURN (NULLIF(NULLIF(current_setting('inlet.customer'::text, true), ''::text), '*'::text))::bigint;
 
 CREATE FUNCTION public.current_partner() RETURNS bigint
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -156,6 +158,22 @@ CREATE FUNCTION public.extend_console_session(bytea, idle_seconds double precisi
     AS $_$
   UPDATE public.console_session SET idle_expires_at = least(expires_at, now() + make_interval(secs => $2))
   WHERE token_hash = $1 AND now() < idle_expires_at
+$_$;
+
+CREATE FUNCTION public.find_console_session(bytea) RETURNS TABLE(id bigint, role text, name text, segment_id bigint, audience_id bigint, expires_at timestamp with time zone, idle_expires_at timestamp with time zone, partner_id bigint, partner_name text, partner_prefix text, customer_id bigint, customer_name text, key_scopes text[], window_id bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  SELECT s.id, s.role, s.name, s.segment_id, s.audience_id, s.expires_at, s.idle_expires_at,
+    p.id, p.name, p.prefix, c.id, c.name, k.scopes, -1 - (hashtextextended(s.subject, 0) & 4503599627370495)
+  FROM public.console_session s
+  LEFT JOIN public.partner p ON p.id = s.partner_id
+  LEFT JOIN public.customer c ON c.id = s.customer_id
+  LEFT JOIN public.api_key k ON k.id = s.api_key_id
+  LEFT JOIN public.user_token t ON t.id = s.user_token_id
+  WHERE s.token_hash = $1 AND now() < least(s.expires_at, s.idle_expires_at)
+    AND (s.api_key_id IS NULL OR (k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true)))
+    AND t.revoked_at IS NULL
 $_$;
 
 CREATE FUNCTION public.folds_of_all() RETURNS TABLE(partner_id bigint, fold_id bigint)
@@ -189,6 +207,26 @@ CREATE FUNCTION public.index_waits() RETURNS jsonb
   FROM public.index_change
 $$;
 
+CREATE FUNCTION public.keep_credential_ended() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  IF OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at THEN
+    RAISE EXCEPTION 'a revocation is permanent' USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  IF TG_TABLE_NAME = 'api_key' THEN
+    IF OLD.expires_at IS NOT NULL AND coalesce(NEW.expires_at > OLD.expires_at, true) THEN
+      RAISE EXCEPTION 'the expiry of a key can only move closer' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE FUNCTION public.key_of_session(session bigint) RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$SELECT api_key_id FROM public.console_session WHERE id = $1 AND partner_id = public.current_partner()$_$;
+
 CREATE TABLE public.api_key (
     id bigint NOT NULL,
     partner_id bigint NOT NULL,
@@ -198,7 +236,8 @@ CREATE TABLE public.api_key (
     name text DEFAULT ''::text NOT NULL,
     scopes text[],
     expires_at timestamp with time zone,
-    last_used_at timestamp with time zone
+    last_used_at timestamp with time zone,
+    created_by text
 );
 
 CREATE FUNCTION public.key_with_hash(bytea) RETURNS SETOF public.api_key
@@ -311,6 +350,21 @@ CREATE FUNCTION public.open_console_session(token bytea, role text, subject text
   RETURNING expires_at;
 $_$;
 
+CREATE FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, user_token bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) RETURNS timestamp with time zone
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  DELETE FROM public.console_session WHERE id IN (
+    SELECT s.id FROM public.console_session s WHERE s.subject = $3 AND s.partner_id IS NOT DISTINCT FROM $5
+    ORDER BY s.id DESC OFFSET greatest(0, $13 - 1));
+  INSERT INTO public.console_session (
+    token_hash, role, subject, name, partner_id, customer_id, api_key_id, user_token_id, segment_id, audience_id, expires_at,
+    idle_expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + make_interval(secs => $12),
+    now() + make_interval(secs => least($11, $12)))
+  RETURNING expires_at;
+$_$;
+
 CREATE TABLE public.partner (
     id bigint NOT NULL,
     name text NOT NULL,
@@ -320,6 +374,7 @@ CREATE TABLE public.partner (
     audience_bad_row_share double precision DEFAULT 0 NOT NULL,
     purge_after timestamp with time zone DEFAULT now() NOT NULL,
     external_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    unhyphenated_ids boolean DEFAULT false NOT NULL,
     CONSTRAINT partner_audience_bad_row_share_check CHECK (((audience_bad_row_share >= (0)::double precision) AND (audience_bad_row_share <= (1)::double precision)))
 );
 
@@ -332,6 +387,67 @@ CREATE FUNCTION public.recorded_shards() RETURNS TABLE(number integer, identity 
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$ SELECT s.number, s.identity, s.weight FROM public.shard s ORDER BY s.number $$;
+
+CREATE FUNCTION public.redeem_console_link(bytea) RETURNS TABLE(partner_id bigint, partner_name text, partner_prefix text, customer_id bigint, customer_name text, api_key_id bigint, user_token_id bigint, segment_id bigint, audience_id bigint)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  WITH used AS (
+    UPDATE public.console_link SET used_at = now()
+    WHERE token_hash = $1 AND used_at IS NULL AND now() < expires_at
+    RETURNING *)
+  SELECT p.id, p.name, p.prefix, c.id, c.name, k.id, used.user_token_id, used.segment_id, used.audience_id
+  FROM used
+  JOIN public.partner p ON p.id = used.partner_id
+  JOIN public.api_key k ON k.id = used.api_key_id AND k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true)
+  LEFT JOIN public.customer c ON c.id = used.customer_id
+  LEFT JOIN public.user_token t ON t.id = used.user_token_id
+  WHERE t.revoked_at IS NULL
+$_$;
+
+CREATE FUNCTION public.refuse_deleted_audience() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  IF EXISTS (SELECT FROM public.audience a WHERE a.id = NEW.audience_id AND a.deleted_at IS NOT NULL) THEN
+    RAISE EXCEPTION 'the audience is deleted' USING ERRCODE = 'foreign_key_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE FUNCTION public.remove_customer(customer bigint) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+BEGIN
+  PERFORM FROM public.customer c WHERE c.id = $1 AND c.partner_id = public.current_partner() FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  IF EXISTS (SELECT FROM public.audience a WHERE a.customer_id = $1) THEN RETURN false; END IF;
+  DELETE FROM public.user_token t WHERE t.customer_id = $1;
+  UPDATE public.event e SET customer_id = NULL WHERE e.customer_id = $1;
+  DELETE FROM public.customer c WHERE c.id = $1;
+  RETURN true;
+EXCEPTION WHEN foreign_key_violation THEN
+  RETURN false;
+END $_$;
+
+CREATE FUNCTION public.remove_records_of_deleted(partner bigint, audience bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+BEGIN
+  IF NOT EXISTS (SELECT FROM public.audience a WHERE a.id = $2 AND a.partner_id = $1 AND a.deleted_at IS NOT NULL) THEN
+    RETURN;
+  END IF;
+  DELETE FROM public.composition c WHERE c.audience_id = $2;
+  DELETE FROM public.report_request r WHERE r.audience_id = $2;
+  DELETE FROM public.index_audience i WHERE i.audience_id = $2;
+  DELETE FROM public.console_link l WHERE l.partner_id = $1 AND l.audience_id = $2;
+  DELETE FROM public.console_session s WHERE s.partner_id = $1 AND s.audience_id = $2;
+  DELETE FROM public.overlap o
+    WHERE o.partner_id = $1 AND o.published -> 'audiences' @> jsonb_build_array(jsonb_build_object('audienceId', $2));
+END $_$;
 
 CREATE FUNCTION public.report_waits() RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -348,6 +464,17 @@ BEGIN
   PERFORM pg_notify('inlet_records', NEW.partner_id::text);
   RETURN NULL;
 END $$;
+
+CREATE FUNCTION public.untie_foreign_keys(attribute bigint, keys text[]) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  WITH untied AS (
+    DELETE FROM public.attribute_foreign_key
+    WHERE partner_id = public.current_partner() AND attribute_id = $1 AND foreign_key = ANY ($2)
+    RETURNING 1)
+  SELECT count(*) FROM untied
+$_$;
 
 CREATE FUNCTION public.use_console_link(bytea) RETURNS TABLE(partner_id bigint, partner_name text, partner_prefix text, customer_id bigint, customer_name text, api_key_id bigint, segment_id bigint, audience_id bigint)
     LANGUAGE sql SECURITY DEFINER
@@ -486,7 +613,8 @@ CREATE TABLE public.audience (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     matched_version bigint DEFAULT 0 NOT NULL,
-    matched_at timestamp with time zone
+    matched_at timestamp with time zone,
+    deleted_at timestamp with time zone
 );
 
 ALTER TABLE public.audience ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
@@ -506,7 +634,10 @@ CREATE TABLE public.audience_load (
     file_path text NOT NULL,
     superseded boolean DEFAULT false NOT NULL,
     dismissed_at timestamp with time zone,
-    literal_path text
+    literal_path text,
+    retry_of bigint,
+    only_failed boolean DEFAULT false NOT NULL,
+    requested_by text
 );
 
 CREATE TABLE public.audit_log (
@@ -575,7 +706,8 @@ CREATE TABLE public.console_link (
     audience_id bigint NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    used_at timestamp with time zone
+    used_at timestamp with time zone,
+    user_token_id bigint
 );
 
 ALTER TABLE public.console_link ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -601,6 +733,7 @@ CREATE TABLE public.console_session (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     idle_expires_at timestamp with time zone NOT NULL,
+    user_token_id bigint,
     CONSTRAINT console_session_check CHECK (((role = 'operator'::text) = (partner_id IS NULL))),
     CONSTRAINT console_session_check1 CHECK (((role <> 'customer'::text) OR (customer_id IS NOT NULL))),
     CONSTRAINT console_session_check2 CHECK (((role = 'link'::text) = ((segment_id IS NOT NULL) AND (audience_id IS NOT NULL)))),
@@ -640,7 +773,8 @@ CREATE TABLE public.dead_generation (
     check_at timestamp with time zone DEFAULT now() NOT NULL,
     purging_until timestamp with time zone,
     purged_rows bigint DEFAULT 0 NOT NULL,
-    purged_at timestamp with time zone
+    purged_at timestamp with time zone,
+    requested_by text
 );
 
 CREATE TABLE public.event (
@@ -681,6 +815,7 @@ CREATE TABLE public.import_log (
     unique_devices bigint DEFAULT 0 NOT NULL,
     errors jsonb,
     retry_of bigint,
+    only_failed boolean DEFAULT false NOT NULL,
     CONSTRAINT import_log_mode_check CHECK ((mode = ANY (ARRAY['merge'::text, 'replace'::text])))
 );
 
@@ -855,6 +990,48 @@ CREATE TABLE public.partner_usage (
     keys_measured_at timestamp with time zone
 );
 
+CREATE TABLE public.reject_export (
+    id bigint NOT NULL,
+    partner_id bigint NOT NULL,
+    job_id bigint NOT NULL,
+    job_file_id bigint,
+    folder text NOT NULL,
+    status smallint DEFAULT 0 NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    earlier_attempts integer DEFAULT 0 NOT NULL,
+    claimed_until timestamp with time zone,
+    requested_at timestamp with time zone DEFAULT now() NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    failure_code text,
+    failure_detail text,
+    CONSTRAINT reject_export_status_check CHECK (((status >= 0) AND (status <= 3)))
+);
+
+ALTER TABLE public.reject_export ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.reject_export_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.reject_file (
+    export_id bigint NOT NULL,
+    job_file_id bigint NOT NULL,
+    partner_id bigint NOT NULL,
+    status smallint DEFAULT 0 NOT NULL,
+    bytes_read bigint DEFAULT 0 NOT NULL,
+    rows bigint DEFAULT 0 NOT NULL,
+    object_key text,
+    object_bytes bigint DEFAULT 0 NOT NULL,
+    failure_code text,
+    failure_detail text,
+    CONSTRAINT reject_file_status_check CHECK (((status >= 0) AND (status <= 3)))
+);
+
 CREATE TABLE public.repair_load (
     load_id bigint NOT NULL,
     partner_id bigint NOT NULL,
@@ -926,10 +1103,46 @@ CREATE TABLE public.source_bucket (
     recorded_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.storage_key (
+    id bigint NOT NULL,
+    partner_id bigint NOT NULL,
+    access_key_id text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_by text,
+    expires_at timestamp with time zone
+);
+
+ALTER TABLE public.storage_key ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.storage_key_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.sweep (
     name text NOT NULL,
     ran_at timestamp with time zone NOT NULL,
     next_at timestamp with time zone
+);
+
+CREATE TABLE public.upload (
+    id bigint NOT NULL,
+    partner_id bigint NOT NULL,
+    object_key text NOT NULL,
+    storage_id text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone
+);
+
+ALTER TABLE public.upload ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.upload_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE public.user_token (
@@ -938,7 +1151,8 @@ CREATE TABLE public.user_token (
     customer_id bigint NOT NULL,
     token_hash bytea NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    revoked_at timestamp with time zone
+    revoked_at timestamp with time zone,
+    created_by text
 );
 
 ALTER TABLE public.user_token ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
@@ -1136,6 +1350,15 @@ ALTER TABLE ONLY public.partner
 ALTER TABLE ONLY public.partner_usage
     ADD CONSTRAINT partner_usage_pkey PRIMARY KEY (partner_id);
 
+ALTER TABLE ONLY public.reject_export
+    ADD CONSTRAINT reject_export_job_id_job_file_id_key UNIQUE NULLS NOT DISTINCT (job_id, job_file_id);
+
+ALTER TABLE ONLY public.reject_export
+    ADD CONSTRAINT reject_export_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.reject_file
+    ADD CONSTRAINT reject_file_pkey PRIMARY KEY (export_id, job_file_id);
+
 ALTER TABLE ONLY public.repair_load
     ADD CONSTRAINT repair_load_pkey PRIMARY KEY (load_id);
 
@@ -1163,8 +1386,20 @@ ALTER TABLE ONLY public.shard
 ALTER TABLE ONLY public.source_bucket
     ADD CONSTRAINT source_bucket_pkey PRIMARY KEY (identity);
 
+ALTER TABLE ONLY public.storage_key
+    ADD CONSTRAINT storage_key_partner_id_access_key_id_key UNIQUE (partner_id, access_key_id);
+
+ALTER TABLE ONLY public.storage_key
+    ADD CONSTRAINT storage_key_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.sweep
     ADD CONSTRAINT sweep_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.upload
+    ADD CONSTRAINT upload_partner_id_storage_id_key UNIQUE (partner_id, storage_id);
+
+ALTER TABLE ONLY public.upload
+    ADD CONSTRAINT upload_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.user_token
     ADD CONSTRAINT user_token_pkey PRIMARY KEY (id);
@@ -1190,17 +1425,27 @@ CREATE INDEX api_key_of ON public.api_key USING btree (partner_id, id);
 
 CREATE INDEX attribute_foreign_key_of ON public.attribute_foreign_key USING btree (attribute_id);
 
+CREATE INDEX audience_deleted ON public.audience USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+
 CREATE INDEX audience_load_of ON public.audience_load USING btree (audience_id, generation);
 
 CREATE INDEX audience_newest ON public.audience USING btree (partner_id, customer_id, id DESC);
+
+CREATE INDEX audience_of_customer ON public.audience USING btree (customer_id) WHERE (customer_id IS NOT NULL);
+
+CREATE INDEX audience_of_partner ON public.audience USING btree (partner_id, id DESC) WHERE (deleted_at IS NULL);
 
 CREATE INDEX audit_log_of ON public.audit_log USING btree (partner_id, id DESC);
 
 CREATE INDEX console_link_expired ON public.console_link USING btree (expires_at);
 
+CREATE INDEX console_link_of_customer ON public.console_link USING btree (customer_id) WHERE (customer_id IS NOT NULL);
+
 CREATE INDEX console_link_partner ON public.console_link USING btree (partner_id, expires_at);
 
 CREATE INDEX console_session_idle ON public.console_session USING btree (idle_expires_at);
+
+CREATE INDEX console_session_of_customer ON public.console_session USING btree (customer_id) WHERE (customer_id IS NOT NULL);
 
 CREATE INDEX console_session_subject ON public.console_session USING btree (subject, id);
 
@@ -1209,6 +1454,8 @@ CREATE INDEX dead_generation_due ON public.dead_generation USING btree (check_at
 CREATE INDEX dead_generation_purged ON public.dead_generation USING btree (purged_at) WHERE (purged_at IS NOT NULL);
 
 CREATE INDEX event_created ON public.event USING btree (created_at);
+
+CREATE INDEX event_of_customer ON public.event USING btree (customer_id) WHERE (customer_id IS NOT NULL);
 
 CREATE INDEX import_log_newest ON public.import_log USING btree (partner_id, job_id DESC);
 
@@ -1246,13 +1493,27 @@ CREATE INDEX job_unlisted ON public.job USING btree (partner_id, id) WHERE ((kin
 
 CREATE INDEX load_account_job ON public.load_account USING btree (job_id);
 
+CREATE INDEX reject_export_file ON public.reject_export USING btree (job_file_id);
+
+CREATE INDEX reject_export_partner ON public.reject_export USING btree (partner_id);
+
+CREATE INDEX reject_file_file ON public.reject_file USING btree (job_file_id);
+
 CREATE INDEX repair_load_job ON public.repair_load USING btree (job_id);
 
 CREATE INDEX report_draw_partner ON public.report_draw USING btree (partner_id, drawn_at);
 
 CREATE INDEX report_request_partner ON public.report_request USING btree (partner_id, requested_at);
 
+CREATE INDEX storage_key_expiring ON public.storage_key USING btree (expires_at);
+
+CREATE INDEX upload_expired ON public.upload USING btree (expires_at);
+
+CREATE INDEX upload_open ON public.upload USING btree (partner_id, expires_at) WHERE (ended_at IS NULL);
+
 CREATE INDEX user_token_of ON public.user_token USING btree (partner_id, id);
+
+CREATE INDEX user_token_of_customer ON public.user_token USING btree (customer_id, id);
 
 CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (webhook_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 
@@ -1270,6 +1531,8 @@ CREATE TRIGGER audit_changed AFTER UPDATE ON public.customer FOR EACH ROW WHEN (
 
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.partner FOR EACH ROW WHEN (((to_jsonb(old.*) - '{next_seq,purge_after,last_used_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{next_seq,purge_after,last_used_at}'::text[]))) EXECUTE FUNCTION public.audit_change();
 
+CREATE TRIGGER audit_changed AFTER UPDATE ON public.storage_key FOR EACH ROW EXECUTE FUNCTION public.audit_change();
+
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.user_token FOR EACH ROW WHEN (((to_jsonb(old.*) - '{next_seq,purge_after,last_used_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{next_seq,purge_after,last_used_at}'::text[]))) EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.webhook FOR EACH ROW EXECUTE FUNCTION public.audit_change();
@@ -1285,6 +1548,8 @@ CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.console_session FOR EACH S
 CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.customer FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.partner FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
+
+CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.storage_key FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_emptied AFTER TRUNCATE ON public.user_token FOR EACH STATEMENT EXECUTE FUNCTION public.audit_change();
 
@@ -1304,6 +1569,8 @@ CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.customer FOR EACH ROW
 
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.partner FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
+CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.storage_key FOR EACH ROW EXECUTE FUNCTION public.audit_change();
+
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.user_token FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.webhook FOR EACH ROW EXECUTE FUNCTION public.audit_change();
@@ -1315,6 +1582,10 @@ CREATE TRIGGER audit_moved AFTER UPDATE ON public.attribute_foreign_key REFERENC
 CREATE TRIGGER audit_tied AFTER INSERT ON public.attribute_foreign_key REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.audit_foreign_keys();
 
 CREATE TRIGGER audit_untied AFTER DELETE ON public.attribute_foreign_key REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.audit_foreign_keys();
+
+CREATE TRIGGER credential_stays_ended BEFORE UPDATE OF revoked_at, expires_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION public.keep_credential_ended();
+
+CREATE TRIGGER credential_stays_ended BEFORE UPDATE OF revoked_at ON public.user_token FOR EACH ROW EXECUTE FUNCTION public.keep_credential_ended();
 
 CREATE TRIGGER note_index_change AFTER INSERT OR UPDATE OF generation, last_load_id ON public.audience FOR EACH ROW WHEN ((new.last_load_id IS NOT NULL)) EXECUTE FUNCTION public.note_audience_change();
 
@@ -1329,6 +1600,8 @@ CREATE TRIGGER notify_finished AFTER DELETE ON public.report_request FOR EACH RO
 CREATE TRIGGER notify_requested AFTER INSERT ON public.report_request FOR EACH ROW EXECUTE FUNCTION public.notify_requested_report();
 
 CREATE TRIGGER notify_requested_again AFTER UPDATE OF state ON public.report_request FOR EACH ROW WHEN ((new.state IS DISTINCT FROM old.state)) EXECUTE FUNCTION public.notify_requested_report();
+
+CREATE TRIGGER refuse_deleted_audience BEFORE INSERT ON public.audience_load FOR EACH ROW EXECUTE FUNCTION public.refuse_deleted_audience();
 
 CREATE TRIGGER tell_of_audience AFTER UPDATE OF updated_at ON public.audience FOR EACH ROW EXECUTE FUNCTION public.tell_of_change();
 
@@ -1378,6 +1651,9 @@ ALTER TABLE ONLY public.console_link
 ALTER TABLE ONLY public.console_link
     ADD CONSTRAINT console_link_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.console_link
+    ADD CONSTRAINT console_link_user_token_id_fkey FOREIGN KEY (user_token_id) REFERENCES public.user_token(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.console_session
     ADD CONSTRAINT console_session_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES public.api_key(id) ON DELETE CASCADE;
 
@@ -1386,6 +1662,9 @@ ALTER TABLE ONLY public.console_session
 
 ALTER TABLE ONLY public.console_session
     ADD CONSTRAINT console_session_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.console_session
+    ADD CONSTRAINT console_session_user_token_id_fkey FOREIGN KEY (user_token_id) REFERENCES public.user_token(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.customer
     ADD CONSTRAINT customer_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
@@ -1447,6 +1726,24 @@ ALTER TABLE ONLY public.overlap
 ALTER TABLE ONLY public.partner_usage
     ADD CONSTRAINT partner_usage_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
 
+ALTER TABLE ONLY public.reject_export
+    ADD CONSTRAINT reject_export_job_file_id_fkey FOREIGN KEY (job_file_id) REFERENCES public.job_file(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.reject_export
+    ADD CONSTRAINT reject_export_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.reject_export
+    ADD CONSTRAINT reject_export_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
+ALTER TABLE ONLY public.reject_file
+    ADD CONSTRAINT reject_file_export_id_fkey FOREIGN KEY (export_id) REFERENCES public.reject_export(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.reject_file
+    ADD CONSTRAINT reject_file_job_file_id_fkey FOREIGN KEY (job_file_id) REFERENCES public.job_file(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.reject_file
+    ADD CONSTRAINT reject_file_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
 ALTER TABLE ONLY public.repair_load
     ADD CONSTRAINT repair_load_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
 
@@ -1464,6 +1761,12 @@ ALTER TABLE ONLY public.report_request
 
 ALTER TABLE ONLY public.report_request
     ADD CONSTRAINT report_request_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
+ALTER TABLE ONLY public.storage_key
+    ADD CONSTRAINT storage_key_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
+ALTER TABLE ONLY public.upload
+    ADD CONSTRAINT upload_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.user_token
     ADD CONSTRAINT user_token_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES public.customer(id);
@@ -1544,7 +1847,7 @@ CREATE POLICY of_audience ON public.composition USING ((EXISTS ( SELECT
    FROM public.audience
   WHERE (audience.id = composition.audience_id))));
 
-CREATE POLICY of_customer ON public.audience AS RESTRICTIVE USING ((NOT (customer_id IS DISTINCT FROM public.current_customer())));
+CREATE POLICY of_customer ON public.audience AS RESTRICTIVE USING (((NOT (customer_id IS DISTINCT FROM public.current_customer())) OR (current_setting('inlet.customer'::text, true) = '*'::text)));
 
 CREATE POLICY of_file ON public.job_file_reject USING ((EXISTS ( SELECT
    FROM public.job_file
@@ -1600,6 +1903,10 @@ CREATE POLICY of_partner ON public.partner USING ((id = public.current_partner()
 
 CREATE POLICY of_partner ON public.partner_usage USING ((partner_id = public.current_partner()));
 
+CREATE POLICY of_partner ON public.reject_export USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.reject_file USING ((partner_id = public.current_partner()));
+
 CREATE POLICY of_partner ON public.repair_load USING ((partner_id = public.current_partner()));
 
 CREATE POLICY of_partner ON public.report_budget USING ((partner_id = public.current_partner()));
@@ -1611,6 +1918,10 @@ CREATE POLICY of_partner ON public.report_request USING (((partner_id = public.c
   WHERE (audience.id = report_request.audience_id)))));
 
 CREATE POLICY of_partner ON public.request_window USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.storage_key USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.upload USING ((partner_id = public.current_partner()));
 
 CREATE POLICY of_partner ON public.user_token USING ((partner_id = public.current_partner()));
 
@@ -1628,6 +1939,10 @@ ALTER TABLE public.partner ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.partner_usage ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.reject_export ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.reject_file ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.repair_load ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.report_budget ENABLE ROW LEVEL SECURITY;
@@ -1637,6 +1952,10 @@ ALTER TABLE public.report_draw ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.report_request ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.request_window ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.storage_key ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.upload ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.user_token ENABLE ROW LEVEL SECURITY;
 
@@ -1672,6 +1991,9 @@ GRANT ALL ON FUNCTION public.end_console_session(bytea) TO inlet_api;
 REVOKE ALL ON FUNCTION public.extend_console_session(bytea, idle_seconds double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.extend_console_session(bytea, idle_seconds double precision) TO inlet_api;
 
+REVOKE ALL ON FUNCTION public.find_console_session(bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.find_console_session(bytea) TO inlet_api;
+
 REVOKE ALL ON FUNCTION public.folds_of_all() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.folds_of_all() TO inlet_api;
 
@@ -1680,6 +2002,29 @@ GRANT ALL ON FUNCTION public.import_log_marks(bigint[]) TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.index_waits() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.index_waits() TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.key_of_session(session bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.key_of_session(session bigint) TO inlet_api;
+
+GRANT SELECT(id) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(partner_id),INSERT(partner_id) ON TABLE public.api_key TO inlet_api;
+
+GRANT INSERT(key_hash) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(created_at) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(revoked_at),UPDATE(revoked_at) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(name),INSERT(name) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(scopes),INSERT(scopes) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(expires_at),INSERT(expires_at),UPDATE(expires_at) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(last_used_at) ON TABLE public.api_key TO inlet_api;
+
+GRANT SELECT(created_by),INSERT(created_by) ON TABLE public.api_key TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.key_with_hash(bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.key_with_hash(bytea) TO inlet_api;
@@ -1696,6 +2041,9 @@ GRANT ALL ON FUNCTION public.note_key_uses(bigint[]) TO inlet_api;
 REVOKE ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) TO inlet_api;
 
+REVOKE ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, user_token bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.open_console_session(token bytea, role text, subject text, name text, partner bigint, customer bigint, api_key bigint, user_token bigint, segment bigint, audience bigint, idle_seconds double precision, seconds double precision, at_most integer) TO inlet_api;
+
 GRANT SELECT ON TABLE public.partner TO inlet_api;
 
 GRANT UPDATE(next_seq) ON TABLE public.partner TO inlet_api;
@@ -1706,8 +2054,20 @@ GRANT ALL ON FUNCTION public.partner_with_key(bytea) TO inlet_api;
 REVOKE ALL ON FUNCTION public.recorded_shards() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.recorded_shards() TO inlet_api;
 
+REVOKE ALL ON FUNCTION public.redeem_console_link(bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.redeem_console_link(bytea) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.remove_customer(customer bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.remove_customer(customer bigint) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.remove_records_of_deleted(partner bigint, audience bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.remove_records_of_deleted(partner bigint, audience bigint) TO inlet_api;
+
 REVOKE ALL ON FUNCTION public.report_waits() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.report_waits() TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.untie_foreign_keys(attribute bigint, keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.untie_foreign_keys(attribute bigint, keys text[]) TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.use_console_link(bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.use_console_link(bytea) TO inlet_api;
@@ -1728,11 +2088,21 @@ GRANT UPDATE(accepted_at) ON TABLE public.accepted_request TO inlet_api;
 
 GRANT SELECT ON TABLE public.attribute TO inlet_api;
 
-GRANT SELECT ON TABLE public.attribute_foreign_key TO inlet_api;
+GRANT INSERT(partner_id) ON TABLE public.attribute TO inlet_api;
+
+GRANT INSERT(name),UPDATE(name) ON TABLE public.attribute TO inlet_api;
+
+GRANT UPDATE(retired_at) ON TABLE public.attribute TO inlet_api;
+
+GRANT SELECT,INSERT ON TABLE public.attribute_foreign_key TO inlet_api;
+
+GRANT UPDATE(attribute_id) ON TABLE public.attribute_foreign_key TO inlet_api;
 
 GRANT USAGE ON SEQUENCE public.warehouse_segment_id TO inlet_api;
 
 GRANT SELECT,INSERT ON TABLE public.audience TO inlet_api;
+
+GRANT UPDATE(name) ON TABLE public.audience TO inlet_api;
 
 GRANT UPDATE(generation) ON TABLE public.audience TO inlet_api;
 
@@ -1748,6 +2118,8 @@ GRANT UPDATE(updated_at) ON TABLE public.audience TO inlet_api;
 
 GRANT UPDATE(matched_at) ON TABLE public.audience TO inlet_api;
 
+GRANT UPDATE(deleted_at) ON TABLE public.audience TO inlet_api;
+
 GRANT SELECT,INSERT ON TABLE public.audience_load TO inlet_api;
 
 GRANT UPDATE(superseded) ON TABLE public.audience_load TO inlet_api;
@@ -1762,7 +2134,11 @@ GRANT SELECT,INSERT ON TABLE public.console_link TO inlet_api;
 
 GRANT SELECT ON TABLE public.customer TO inlet_api;
 
-GRANT INSERT ON TABLE public.dead_generation TO inlet_api;
+GRANT INSERT(partner_id) ON TABLE public.customer TO inlet_api;
+
+GRANT INSERT(name),UPDATE(name) ON TABLE public.customer TO inlet_api;
+
+GRANT SELECT,INSERT ON TABLE public.dead_generation TO inlet_api;
 
 GRANT SELECT,INSERT ON TABLE public.event TO inlet_api;
 
@@ -1810,6 +2186,26 @@ GRANT SELECT,INSERT ON TABLE public.overlap TO inlet_api;
 
 GRANT SELECT ON TABLE public.partner_usage TO inlet_api;
 
+GRANT SELECT,INSERT ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(status) ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(earlier_attempts) ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(requested_at) ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(started_at) ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(finished_at) ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(expires_at) ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(failure_code) ON TABLE public.reject_export TO inlet_api;
+
+GRANT UPDATE(failure_detail) ON TABLE public.reject_export TO inlet_api;
+
+GRANT SELECT ON TABLE public.reject_file TO inlet_api;
+
 GRANT SELECT,INSERT ON TABLE public.report_draw TO inlet_api;
 
 GRANT SELECT,INSERT ON TABLE public.report_request TO inlet_api;
@@ -1826,7 +2222,31 @@ GRANT UPDATE(number) ON TABLE public.request_window TO inlet_api;
 
 GRANT UPDATE(taken) ON TABLE public.request_window TO inlet_api;
 
+GRANT SELECT ON TABLE public.storage_key TO inlet_api;
+
+GRANT INSERT(partner_id) ON TABLE public.storage_key TO inlet_api;
+
+GRANT INSERT(access_key_id) ON TABLE public.storage_key TO inlet_api;
+
+GRANT INSERT(created_by) ON TABLE public.storage_key TO inlet_api;
+
+GRANT INSERT(expires_at),UPDATE(expires_at) ON TABLE public.storage_key TO inlet_api;
+
+GRANT SELECT,INSERT ON TABLE public.upload TO inlet_api;
+
+GRANT UPDATE(ended_at) ON TABLE public.upload TO inlet_api;
+
 GRANT SELECT ON TABLE public.user_token TO inlet_api;
+
+GRANT INSERT(partner_id) ON TABLE public.user_token TO inlet_api;
+
+GRANT INSERT(customer_id) ON TABLE public.user_token TO inlet_api;
+
+GRANT INSERT(token_hash) ON TABLE public.user_token TO inlet_api;
+
+GRANT UPDATE(revoked_at) ON TABLE public.user_token TO inlet_api;
+
+GRANT INSERT(created_by) ON TABLE public.user_token TO inlet_api;
 
 GRANT SELECT,INSERT ON TABLE public.webhook TO inlet_api;
 

@@ -18,6 +18,7 @@ import { removeExpiredStorageKeys, removeStorageKeysEverySeconds } from '../usec
 import { removeExpiredRecords, retentionTriedEverySeconds } from '../usecases/admin/retention.ts';
 import { foldEverySeconds, foldIndex } from '../usecases/index/fold-index.ts';
 import { refreshMatched, refreshMatchedEverySeconds } from '../usecases/index/refresh-matched.ts';
+import { pause } from '../usecases/admin/pause.ts';
 import { matchesTopology } from '../usecases/admin/topology.ts';
 import { runLane } from '../usecases/lane/run-lane.ts';
 import { abandonBatch, loadBatch } from '../usecases/load/load-batch.ts';
@@ -27,7 +28,7 @@ import {
   computeReportsEveryMs,
   removeExpiredReportsEverySeconds,
 } from '../usecases/report/compute-reports.ts';
-import { dispatchEveryMs, eventDispatcher } from '../usecases/webhook/deliver-events.ts';
+import { dispatchEveryMs, dispatchPauseMs, eventDispatcher } from '../usecases/webhook/deliver-events.ts';
 import { readConfig } from './config.ts';
 import { createLogger } from './logging.ts';
 import { repeat } from './repeat.ts';
@@ -53,7 +54,16 @@ const whileTopologyMatches = async (sweep: () => Promise<void>): Promise<void> =
 };
 const dispatcher = eventDispatcher(deps);
 const sweepers = [
-  repeat(dispatchEveryMs, dispatcher.dispatch, log, deps.newEvents),
+  repeat(
+    dispatchEveryMs,
+    async (signal) => {
+      await dispatcher.dispatch();
+      // A burst of notifications causes one query per pause, not one per commit.
+      await pause(dispatchPauseMs, signal);
+    },
+    log,
+    deps.newEvents,
+  ),
   repeat(recoverTokensMilliseconds, () => requeueLostTokens(deps, liveness), log),
   repeat(wakeEverySeconds * 1000, () => requeueIdleLanes(deps), log),
   repeat(orphansEverySeconds * 1000, () => whileTopologyMatches(() => sweepStages(deps)), log),

@@ -27,6 +27,7 @@ const unknownEventPauseSeconds = 5;
 
 /** Notifications start new events at once. Events whose next attempt is due start within this time. */
 export const dispatchEveryMs = 2_000;
+export const dispatchPauseMs = 50;
 
 export const attemptOutcomes = ['delivered', 'failed', 'gave_up'] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];

@@ -9,7 +9,7 @@ it('lists the most used quota of a partner first', () => {
     audiences: quota(95),
     attributes: quota(0, 0),
     foreign_keys: quota(1, 0),
-    webhooks: quota(1, 0),
+    webhooks: quota(0),
     idempotency_keys: quota(0),
   };
   const sorted = quotasOf({ quotas });
