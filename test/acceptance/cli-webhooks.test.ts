@@ -76,7 +76,7 @@ describe('inlet webhooks and inlet listen', () => {
     rememberSecrets(secret);
     const importLogId = await marketplace.api.queue({ file_path: 'missing.csv', key_type: 1 });
     await waitUntil('the event is forwarded', () => Promise.resolve(printed.out.includes('HTTP 204')));
-    const [event] = receiver.received.filter(({ path }) => path === '/listen');
+    const event = receiver.received.find(({ path }) => path === '/listen');
     expect(new StockVerifier(secret).verify(event?.body ?? '', event?.headers ?? {})).toMatchObject({
       type: 'import.failed',
       data: { import_log_id: importLogId },
