@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BrowserContext, Page, Route } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importFileListSchema } from '../../src/adapters/http/records/import-log.ts';
 import { rows } from '../support/file-rows.ts';
@@ -34,16 +34,15 @@ describe('the upload of several files', () => {
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  const openForm = async (context: BrowserContext): Promise<Page> => {
-    const page = await context.newPage();
+  const openForm = async (page: Page): Promise<Page> => {
     page.on('dialog', (dialog) => void dialog.accept());
     await page.goto('/console/imports/new');
     return page;
   };
-  const signedIn = async (): Promise<BrowserContext> => {
-    const { context } = await openPage();
+  const signedIn = async (): Promise<Page> => {
+    const { page, context } = await openPage();
     await signInWithKey(context, partner.apiKey);
-    return context;
+    return page;
   };
   const choose = async (page: Page, ...files: readonly File[]): Promise<void> => {
     await page.getByLabel('Files to upload').setInputFiles(files.map(({ path }) => path));
@@ -90,7 +89,7 @@ describe('the upload of several files', () => {
     expect(await findViolations(page)).toEqual([]);
     await submit(page);
     expect(await importedFiles(page)).toEqual(['1.csv', '2.csv']);
-    const again = await openForm(page.context());
+    const again = await openForm(await page.context().newPage());
     expect(await again.getByText('An upload was interrupted.').count()).toBe(0);
   });
 
@@ -138,8 +137,7 @@ describe('the upload of several files', () => {
   });
 
   it('does not resume what another tab is uploading', async () => {
-    const context = await signedIn();
-    const one = await openForm(context);
+    const one = await openForm(await signedIn());
     await choose(one, fileOf(1), fileOf(2));
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -150,7 +148,7 @@ describe('the upload of several files', () => {
     const waiting = one.waitForRequest(/partNumber=/);
     await submit(one);
     await waiting;
-    const other = await openForm(context);
+    const other = await openForm(await one.context().newPage());
     await choose(other, fileOf(1));
     expect(await other.getByText('An upload was interrupted.').count()).toBe(0);
     await submit(other);

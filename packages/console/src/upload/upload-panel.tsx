@@ -1,6 +1,6 @@
 import type { Limits } from '@inlet/sdk/browser';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatCount } from '../format.ts';
 import { Notice, ProblemNotice, Skeleton } from '../components/state.tsx';
 import { api, useApi } from '../api.ts';
@@ -52,12 +52,15 @@ function Panel({
   void job.version.value;
   const [isSubmitting, setSubmitting] = useState(false);
   const rules = useRules(kind, keyType, limits);
+  // The rules can arrive while files are being added, which takes several steps.
+  const currentRules = useRef(rules);
+  currentRules.current = rules;
   const entries = [...job.entries.values()];
   const { earlier } = job;
   const findings = findingsOf(entries, earlier);
 
   useEffect(() => {
-    if (rules && entries.length > 0) void job.check(rules, true);
+    if (rules && job.entries.size > 0) void job.check(rules, true);
   }, [rules]);
 
   useEffect(() => {
@@ -69,7 +72,7 @@ function Panel({
 
   async function add(files: readonly File[]): Promise<void> {
     await job.add(files);
-    if (rules) await job.check(rules, false);
+    if (currentRules.current) await job.check(currentRules.current, false);
   }
 
   async function submit(): Promise<void> {
