@@ -49,8 +49,12 @@ const queryValue = fc.oneof(
 );
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY'];
 
-function idIn(path: string): fc.Arbitrary<string> {
-  const first = path.includes('/segments/') ? 500_001 : path.includes('/attributes/') ? 1_001 : 1;
+/** Audiences that the fuzzing itself creates are deleted, so that the others stay for the other operations. */
+const firstDeleted = 11;
+
+function idIn({ path, operationId }: DescribedOperation): fc.Arbitrary<string> {
+  const ofAudience = operationId.startsWith('deleteAudience') ? firstDeleted : 1;
+  const first = path.includes('/segments/') ? 500_001 : path.includes('/attributes/') ? 1_001 : ofAudience;
   return fc.oneof(
     { weight: 2, arbitrary: fc.constant(madeBefore) },
     { weight: 4, arbitrary: fc.integer({ min: first, max: first + 4 }).map(String) },
@@ -66,7 +70,7 @@ function arbitraryPath(operation: DescribedOperation): fc.Arbitrary<string> {
   );
   return fc
     .tuple(
-      idIn(operation.path),
+      idIn(operation),
       fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, query),
       fc.nat({ max: 60 }),
       fc.string({ maxLength: 5 }),
