@@ -79,7 +79,8 @@ EXCEPTION WHEN foreign_key_violation THEN
   RETURN false;
 END $$;
 
--- The API key from which a session of the current partner was created. Null if the user signed in at the issuer.
-CREATE OR REPLACE FUNCTION key_of_session(session bigint) RETURNS bigint
+-- The API key from which a session of the current partner was created. Null if the user signed in at the issuer. Returns no row for
+-- a session that has ended.
+CREATE OR REPLACE FUNCTION key_of_session(session bigint) RETURNS SETOF bigint
   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
   AS 'SELECT api_key_id FROM public.console_session WHERE id = $1 AND partner_id = public.current_partner()';

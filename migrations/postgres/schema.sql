@@ -222,7 +222,7 @@ BEGIN
   RETURN NEW;
 END $$;
 
-CREATE FUNCTION public.key_of_session(session bigint) RETURNS bigint
+CREATE FUNCTION public.key_of_session(session bigint) RETURNS SETOF bigint
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$SELECT api_key_id FROM public.console_session WHERE id = $1 AND partner_id = public.current_partner()$_$;

@@ -132,6 +132,23 @@ describe('own access', () => {
       expect(new Date(bySession.expires_at ?? '') <= new Date(String(creator?.['expires_at']))).toBe(true);
     });
 
+    it('a session that signs out while it creates keys creates none without the expiry of its key', async () => {
+      await freshPartner();
+      const temporary = await keyWith(scopes, 3_600);
+      const create = { method: 'POST', body: JSON.stringify({ name: 'raced', scopes: ['keys:write'] }) };
+      for (let round = 0; round < 5; round += 1) {
+        const session = await signInWithKey(api.url, temporary);
+        const attempts = Array.from({ length: 6 }, () => session.request('/v1/keys', create));
+        await session.request('/console/auth/sign-out', { method: 'POST' });
+        for (const attempt of attempts) {
+          const { status } = await read(await attempt);
+          expect([201, 401]).toContain(status);
+        }
+      }
+      const raced = (await list(partner.apiKey, '/v1/keys')).filter(({ name }) => name === 'raced');
+      expect(raced.filter(({ expires_at }) => expires_at === null)).toEqual([]);
+    });
+
     it('a rotated key works for the overlap, and with an overlap of 0 it stops at once in every process', async () => {
       await freshPartner();
       const old = await send(partner.apiKey, 'POST', '/v1/keys', { scopes: ['marketplace:read'] });

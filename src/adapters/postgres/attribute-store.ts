@@ -1,5 +1,5 @@
 import type { PartnerId } from '../../domain/ids.ts';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Attribute } from '../../domain/attribute.ts';
 import { type Quotas, defaultQuotas, requireQuota } from '../../domain/quota.ts';
 import type { AttributeStore, Page } from '../../ports/partner-store.ts';
@@ -79,8 +79,7 @@ export async function insertAttribute(
     .values({ partner_id: partnerId, name: attribute.name })
     .returning('id')
     .executeTakeFirstOrThrow();
-  const keys = attribute.foreignKeys.map((key) => ({ partner_id: partnerId, foreign_key: key, attribute_id: id }));
-  if (keys.length > 0) await tx.insertInto('attribute_foreign_key').values(keys).execute();
+  if (attribute.foreignKeys.length > 0) await insertForeignKeys(partnerId, id, attribute.foreignKeys).execute(tx);
   return { id, ...attribute, isRetired: false };
 }
 
@@ -129,12 +128,18 @@ export async function tieForeignKeys(
     .executeTakeFirst();
   if (!owned) return false;
   if (foreignKeys.length === 0) return true;
-  await tx
-    .insertInto('attribute_foreign_key')
-    .values(foreignKeys.map((key) => ({ partner_id: partnerId, foreign_key: key, attribute_id: attributeId })))
-    .onConflict((conflict) =>
-      conflict.columns(['partner_id', 'foreign_key']).doUpdateSet({ attribute_id: attributeId }),
-    )
-    .execute();
+  await sql`${insertForeignKeys(partnerId, attributeId, foreignKeys)}
+    ON CONFLICT (partner_id, foreign_key) DO UPDATE SET attribute_id = excluded.attribute_id`.execute(tx);
   return true;
+}
+
+/** The statement is the same for any number of keys, because the API prepares a limited number of statements. */
+function insertForeignKeys(
+  partnerId: PartnerId,
+  attributeId: number,
+  foreignKeys: readonly string[],
+): RawBuilder<unknown> {
+  return sql`
+    INSERT INTO attribute_foreign_key (partner_id, foreign_key, attribute_id)
+    SELECT ${partnerId}::bigint, key, ${attributeId}::bigint FROM unnest(${foreignKeys}::text[]) AS key`;
 }

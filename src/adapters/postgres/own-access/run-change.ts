@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
-import { type Caller, InvalidApiKey } from '../../../domain/caller.ts';
+import { type Caller, InvalidApiKey, InvalidCredentials } from '../../../domain/caller.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { PartnerId } from '../../../domain/ids.ts';
 import { actorOfCaller } from '../../../domain/own-access.ts';
@@ -59,9 +59,12 @@ async function lockKeyOf(tx: Tx, { partner, keyId, session }: Caller): Promise<D
   return key.expires_at;
 }
 
+/** Throws if the session ended during the request, because its key, and the limits of the key, are then unknown. */
 async function keyOfSession(tx: Tx, sessionId: number): Promise<number | null> {
-  const { rows } = await sql<{ id: number | null }>`SELECT key_of_session(${sessionId}) AS id`.execute(tx);
-  return rows[0]?.id ?? null;
+  const { rows } = await sql<{ id: number | null }>`SELECT id FROM key_of_session(${sessionId}) AS id`.execute(tx);
+  const [found] = rows;
+  if (!found) throw new InvalidCredentials('The session has ended. Sign in again.');
+  return found.id;
 }
 
 export function notFound(kind: string, id: number): Failure {
