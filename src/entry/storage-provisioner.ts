@@ -19,7 +19,7 @@ export function storageProvisioner(config: Config, owner: S3Client): StorageProv
 /** Returns null if this process has no credentials of a storage administrator, as is usual for the API and workers. */
 export function storageKeysOf(config: Config): StorageKeys | null {
   const admin = cephAdminOf(config);
-  return admin && cephStorageKeys(admin);
+  return admin && cephStorageKeys(admin, config.INLET_S3_BUCKET);
 }
 
 function cephAdminOf(config: Config): CephAdmin | null {

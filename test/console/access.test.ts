@@ -76,7 +76,7 @@ describe('the page of API keys', () => {
     expect(await page.getByRole('button', { name: /Create|Rotate|Revoke/ }).count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Customers' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Attributes' }).click();
-    await page.getByRole('heading', { name: 'Attributes' }).waitFor();
+    await page.getByRole('heading', { name: 'Attributes', exact: true }).waitFor();
     expect(await page.getByRole('button', { name: /Create|Rename|Retire/ }).count()).toBe(0);
   });
 });

@@ -75,6 +75,30 @@ describe('retention', () => {
     return found.flat();
   };
 
+  it('removes API keys and user tokens that ended 90 days ago, and keeps all others', async () => {
+    await query(
+      `INSERT INTO api_key (partner_id, key_hash, name, revoked_at, expires_at) VALUES
+         ($1, 'k1', 'revoked long ago', now() - interval '91 days', NULL),
+         ($1, 'k2', 'expired long ago', NULL, now() - interval '91 days'),
+         ($1, 'k3', 'revoked', now() - interval '89 days', NULL),
+         ($1, 'k4', 'expires', NULL, now() + interval '1 day')`,
+      [partner.id],
+    );
+    await query(
+      `WITH made AS (INSERT INTO customer (partner_id, name) VALUES ($1, 'c') RETURNING id)
+       INSERT INTO user_token (partner_id, customer_id, token_hash, revoked_at)
+       SELECT $1, id, hash::bytea, now() - make_interval(days => days)
+       FROM made, (VALUES ('t1', 91), ('t2', 89), ('t3', NULL)) AS token (hash, days)`,
+      [partner.id],
+    );
+    await sweep();
+    const keys = await query<{ name: string }>('SELECT name FROM api_key WHERE partner_id = $1 ORDER BY id', [
+      partner.id,
+    ]);
+    expect(keys.map(({ name }) => name)).toEqual(['first', 'revoked', 'expires']);
+    expect(await query('SELECT FROM user_token WHERE partner_id = $1', [partner.id])).toHaveLength(2);
+  });
+
   it('removes expired imports and deletes with everything that belongs to them, and keeps other jobs', async () => {
     const attribute = await deps.attributes.create(partner.id, { name: 'sport', foreignKeys: ['s'] });
     const [expired, recent, canceled, open] = [

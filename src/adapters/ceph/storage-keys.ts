@@ -1,12 +1,18 @@
+import { prefixOfPartner } from '../../domain/partner.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { StorageKeys } from '../../ports/object-store.ts';
 import { type AdminResponse, type CephAdmin, sendSigned } from './signed-request.ts';
-import { keysSchema, requireSuccess, storageUserOf, userSchema } from './storage-user.ts';
+import { keysSchema, limitToPrefix, requireSuccess, storageUserOf, userSchema } from './storage-user.ts';
 
 const path = '/admin/user';
 
-/** Manages the access keys of a Ceph gateway user with the gateway's admin API. */
-export function cephStorageKeys(admin: CephAdmin): StorageKeys {
+/**
+ * Manages the access keys of a Ceph gateway user with the gateway's admin API. Adding or removing a key removes the policy
+ * of the user (Ceph 16.2), so the policy is written again. The user has no access for these few milliseconds.
+ */
+export function cephStorageKeys(admin: CephAdmin, bucket: string): StorageKeys {
+  const restorePolicy = (partnerName: string): Promise<void> =>
+    limitToPrefix(admin, { uid: storageUserOf(partnerName), bucket, prefix: prefixOfPartner(partnerName) });
   const list = async (uid: string): Promise<readonly string[] | null> => {
     const response = await sendSigned(admin, { method: 'GET', path, query: { uid, format: 'json' } });
     if (response.status === 404) return null;
@@ -22,6 +28,7 @@ export function cephStorageKeys(admin: CephAdmin): StorageKeys {
       const query = { key: '', uid, 'key-type': 's3', 'generate-key': 'true', format: 'json' };
       const response = await sendSigned(admin, { method: 'PUT', path, query });
       requireSuccess(response, `create an access key for the storage user ${uid}`);
+      await restorePolicy(partnerName);
       const made = keysSchema.parse(JSON.parse(response.text)).find(({ access_key }) => !before.has(access_key));
       if (!made) throw new Error(`the storage created no access key for the user ${uid}`);
       return { accessKeyId: made.access_key, secretAccessKey: new Secret(made.secret_key) };
@@ -33,6 +40,7 @@ export function cephStorageKeys(admin: CephAdmin): StorageKeys {
       // The gateway returns different errors for a missing key.
       const isGone = response.status >= 400 && !((await list(uid)) ?? []).includes(accessKeyId);
       if (!isGone) requireSuccess(response, `remove an access key of the storage user ${uid}`);
+      await restorePolicy(partnerName);
     },
   };
 }

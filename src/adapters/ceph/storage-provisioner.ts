@@ -1,9 +1,9 @@
 import { CreateBucketCommand, GetBucketAclCommand, PutBucketPolicyCommand, type S3Client } from '@aws-sdk/client-s3';
 import { Secret } from '../../domain/secret.ts';
 import type { StorageGrant, StorageProvisioner } from '../../ports/object-store.ts';
-import { ownerReadsAll, partnerInsidePrefix } from './policies.ts';
+import { ownerReadsAll } from './policies.ts';
 import { type CephAdmin, sendSigned } from './signed-request.ts';
-import { requireSuccess, storageUserOf, userSchema } from './storage-user.ts';
+import { limitToPrefix, requireSuccess, storageUserOf, userSchema } from './storage-user.ts';
 
 /**
  * Creates a Ceph gateway user with a separate policy for each partner. A single bucket policy for a thousand partners
@@ -16,15 +16,7 @@ export function cephStorageProvisioner(admin: CephAdmin, owner: S3Client, bucket
       await prepareBucket(owner, bucket);
       const uid = storageUserOf(name);
       const { access_key, secret_key } = await ensureUser(admin, uid);
-      const policy = JSON.stringify(partnerInsidePrefix(bucket, prefix));
-      const query = {
-        Action: 'PutUserPolicy',
-        Version: '2010-05-08',
-        UserName: uid,
-        PolicyName: 'prefix',
-        PolicyDocument: policy,
-      };
-      requireSuccess(await sendSigned(admin, { method: 'POST', path: '/', query }), `limit ${uid} to its prefix`);
+      await limitToPrefix(admin, { uid, bucket, prefix });
       return { bucket, prefix, accessKeyId: access_key, secretAccessKey: new Secret(secret_key) };
     },
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { AdminResponse } from './signed-request.ts';
+import { partnerInsidePrefix } from './policies.ts';
+import { type AdminResponse, type CephAdmin, sendSigned } from './signed-request.ts';
 
 export const keysSchema = z.array(z.object({ access_key: z.string(), secret_key: z.string() })).min(1);
 export const userSchema = z.object({ keys: keysSchema });
@@ -9,6 +10,21 @@ const successStatuses = new Set([200, 201, 204]);
 /** Each partner has a user of its own. */
 export function storageUserOf(partnerName: string): string {
   return `partner-${partnerName}`;
+}
+
+/** Allows the user to access only the objects with this prefix. Without this policy, the user has access to none. */
+export async function limitToPrefix(
+  admin: CephAdmin,
+  { uid, bucket, prefix }: { readonly uid: string; readonly bucket: string; readonly prefix: string },
+): Promise<void> {
+  const query = {
+    Action: 'PutUserPolicy',
+    Version: '2010-05-08',
+    UserName: uid,
+    PolicyName: 'prefix',
+    PolicyDocument: JSON.stringify(partnerInsidePrefix(bucket, prefix)),
+  };
+  requireSuccess(await sendSigned(admin, { method: 'POST', path: '/', query }), `limit ${uid} to its prefix`);
 }
 
 /** The response text may contain keys, so the error names only the status. */
