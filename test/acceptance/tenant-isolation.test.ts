@@ -103,6 +103,38 @@ describe('tenant isolation', () => {
     }
   });
 
+  it("another partner cannot read or change the first partner's attributes, keys, customers, and user tokens", async () => {
+    const key = await market.partner.createKey('mine');
+    const customer = await market.partner.createCustomer('mine');
+    const paths = ['/v1/marketplace/attributes', '/v1/keys', '/v1/customers', `/v1/customers/${customer.id}/tokens`];
+    const read = () =>
+      Promise.all(
+        paths.map(async (path) =>
+          (await (await market.api.request(path)).text()).replaceAll(/"last_used_at":("[^"]*"|null)/g, ''),
+        ),
+      );
+    const owned = await read();
+    const keys = { foreign_keys: ['secret-key'] };
+    const calls: [string, string, object?][] = [
+      ['PATCH', `/v1/marketplace/attributes/${attribute}`, { name: 'theirs' }],
+      ['POST', `/v1/marketplace/attributes/${attribute}/retire`, {}],
+      ['PUT', `/v1/marketplace/attributes/${attribute}/foreign-keys`, keys],
+      ['DELETE', `/v1/marketplace/attributes/${attribute}/foreign-keys`, keys],
+      ['POST', `/v1/keys/${key.id}/rotate`, { overlap_hours: 0 }],
+      ['DELETE', `/v1/keys/${key.id}?force=true`],
+      ['PATCH', `/v1/customers/${customer.id}`, { name: 'theirs' }],
+      ['DELETE', `/v1/customers/${customer.id}`],
+      ['GET', `/v1/customers/${customer.id}/tokens`],
+      ['POST', `/v1/customers/${customer.id}/tokens`, {}],
+      ['DELETE', `/v1/customers/${customer.id}/tokens/${customer.tokenId}`],
+    ];
+    for (const [method, path, body] of calls) {
+      const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
+      expect((await api.request(path, init)).status, `${method} ${path}`).toBe(404);
+    }
+    expect(await read()).toEqual(owned);
+  });
+
   it("the first partner's data is unchanged after all of the other partner's attempts", async () => {
     expect(before).toEqual([`${attribute} ${device}`]);
     expect(await attributesOf(market.stores, market.partner.id)).toEqual(before);
