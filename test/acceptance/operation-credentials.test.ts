@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { randomKeys } from '../../src/adapters/vault/keys.ts';
 import type { NewApiKey } from '../../src/domain/api-key.ts';
-import { type RequiredScope, type Scope, scopes } from '../../src/domain/caller.ts';
+import { type Scope, scopes } from '../../src/domain/caller.ts';
 import { storageProvisioner } from '../../src/entry/storage-provisioner.ts';
 import { createCustomer, createUserToken, revokeApiKey } from '../../src/usecases/admin/manage-keys.ts';
 import { createAttribute } from '../../src/usecases/admin/manage-partners.ts';
+import { type AccessRow, type ForeignAccess, expectedAccess } from '../support/expected-access.ts';
 import { addApiKey } from '../support/add-api-key.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import { operatorHeaders } from '../support/operator-session.ts';
@@ -18,117 +19,15 @@ import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support
 import { apiClient } from './api-client.ts';
 import { audienceClient } from './audience-client.ts';
 
-// Calls every operation with every kind of insufficient credentials. Add a row here for each new operation.
-
-/** The response to another tenant's ID, which must equal the response to an unknown ID. */
-type ForeignAccess =
-  /** 404 */
-  | 'not_found'
-  /** 422 */
-  | 'unknown_keys'
-  /** A list without the other tenant's data. */
-  | 'empty'
-  /** The operation has no parameter for an ID of another tenant and uses the caller's own data. */
-  | 'own';
-
-type Row = {
-  /** The scope that the key needs, or several of which it needs one. `none` if the operation needs no key. */
-  readonly scope: RequiredScope | 'none';
-  readonly ofOtherPartner: ForeignAccess;
-  /**
-   * The response with another customer's token. `own` means that the operation ignores the token or creates a resource.
-   */
-  readonly ofOtherCustomer: ForeignAccess;
-};
-
-const row = (scope: Row['scope'], ofOtherPartner: ForeignAccess, ofOtherCustomer: ForeignAccess): Row => ({
-  scope,
-  ofOtherPartner,
-  ofOtherCustomer,
-});
-const rows: Readonly<Record<string, Row>> = {
-  listImportLogs: row('marketplace:read', 'empty', 'own'),
-  getImportLog: row('marketplace:read', 'not_found', 'own'),
-  queueImport: row('marketplace:write', 'own', 'own'),
-  dryRunImport: row('marketplace:write', 'own', 'own'),
-  deleteAttributeData: row('marketplace:write', 'unknown_keys', 'own'),
-  cancelImport: row('marketplace:write', 'not_found', 'own'),
-  retryImport: row('marketplace:write', 'not_found', 'own'),
-  listImportErrors: row('marketplace:read', 'not_found', 'own'),
-  listImportFiles: row('marketplace:read', 'not_found', 'own'),
-  requestImportRejects: row('marketplace:write', 'not_found', 'own'),
-  getImportRejects: row('marketplace:read', 'not_found', 'own'),
-  listImportRejects: row('marketplace:read', 'not_found', 'own'),
-  listAttributes: row('marketplace:read', 'empty', 'own'),
-  followImportLog: row('marketplace:read', 'not_found', 'own'),
-  createAttribute: row('attributes:write', 'own', 'own'),
-  renameAttribute: row('attributes:write', 'not_found', 'own'),
-  retireAttribute: row('attributes:write', 'not_found', 'own'),
-  tieForeignKeys: row('attributes:write', 'not_found', 'own'),
-  untieForeignKeys: row('attributes:write', 'not_found', 'own'),
-  listKeys: row('keys:read', 'own', 'own'),
-  createKey: row('keys:write', 'own', 'own'),
-  rotateKey: row('keys:write', 'not_found', 'own'),
-  revokeKey: row('keys:write', 'not_found', 'own'),
-  listStorageKeys: row('storage:write', 'own', 'own'),
-  rotateStorageKeys: row('storage:write', 'own', 'own'),
-  listCustomers: row('customers:read', 'empty', 'own'),
-  createCustomer: row('customers:write', 'own', 'own'),
-  renameCustomer: row('customers:write', 'not_found', 'own'),
-  removeCustomer: row('customers:write', 'not_found', 'own'),
-  listUserTokens: row('customers:read', 'not_found', 'own'),
-  createUserToken: row('customers:write', 'not_found', 'own'),
-  revokeUserToken: row('customers:write', 'not_found', 'own'),
-  listWebhooks: row('webhooks:write', 'empty', 'own'),
-  getWebhook: row('webhooks:write', 'not_found', 'own'),
-  createWebhook: row('webhooks:write', 'own', 'own'),
-  updateWebhook: row('webhooks:write', 'not_found', 'own'),
-  deleteWebhook: row('webhooks:write', 'not_found', 'own'),
-  rotateWebhookSecret: row('webhooks:write', 'not_found', 'own'),
-  testWebhook: row('webhooks:write', 'not_found', 'own'),
-  listWebhookDeliveries: row('webhooks:write', 'not_found', 'own'),
-  replayEvents: row('webhooks:write', 'not_found', 'own'),
-  getLimits: row('any', 'own', 'own'),
-  listAudiences: row('audience:read', 'empty', 'empty'),
-  followAudience: row('audience:read', 'not_found', 'not_found'),
-  getAudience: row('audience:read', 'not_found', 'not_found'),
-  createAudience: row('audience:write', 'own', 'own'),
-  appendFiles: row('audience:write', 'not_found', 'not_found'),
-  clearAudience: row('audience:write', 'not_found', 'not_found'),
-  listAudienceFiles: row('audience:read', 'not_found', 'not_found'),
-  dismissFile: row('audience:write', 'not_found', 'not_found'),
-  cancelAppend: row('audience:write', 'not_found', 'not_found'),
-  retryAppend: row('audience:write', 'not_found', 'not_found'),
-  listAudienceHistory: row('audience:read', 'not_found', 'not_found'),
-  deleteAudience: row('audience:write', 'not_found', 'not_found'),
-  listAudienceErrors: row('audience:read', 'not_found', 'not_found'),
-  requestAudienceRejects: row('audience:write', 'not_found', 'not_found'),
-  getAudienceRejects: row('audience:read', 'not_found', 'not_found'),
-  getComposition: row('audience:read', 'not_found', 'not_found'),
-  createConsoleLink: row('audience:read', 'not_found', 'not_found'),
-  getOverlap: row('audience:read', 'not_found', 'not_found'),
-  startUpload: row(['marketplace:write', 'audience:write'], 'own', 'own'),
-  getUpload: row(['marketplace:write', 'audience:write'], 'not_found', 'not_found'),
-  completeUpload: row(['marketplace:write', 'audience:write'], 'not_found', 'not_found'),
-  abortUpload: row(['marketplace:write', 'audience:write'], 'not_found', 'not_found'),
-  listEvents: row(['marketplace:read', 'audience:read'], 'empty', 'empty'),
-  listOperatorLanes: row('operator', 'own', 'own'),
-  listOperatorJobs: row('operator', 'own', 'own'),
-  getOperatorJob: row('operator', 'own', 'own'),
-  listOperatorPartners: row('operator', 'own', 'own'),
-  getOperatorEngine: row('operator', 'own', 'own'),
-  listOperatorBackups: row('operator', 'own', 'own'),
-  listOperatorAlerts: row('operator', 'own', 'own'),
-  getLive: row('none', 'own', 'own'),
-  getReady: row('none', 'own', 'own'),
-};
+// Calls every operation with every kind of insufficient credentials. The expected responses are in
+// test/support/expected-access.ts.
 
 const document = parseOpenApi(readOpenApiText());
 const check = answerChecker(document);
 const operations = operationsOf(document);
-const rowOf = ({ operationId, deprecated }: DescribedOperation): Row => {
-  const found = rows[deprecated ? operationId.replace(/V1$/, '') : operationId];
-  if (!found) throw new Error(`${operationId} needs a row in this test`);
+const rowOf = ({ operationId, deprecated }: DescribedOperation): AccessRow => {
+  const found = expectedAccess[deprecated ? operationId.replace(/V1$/, '') : operationId];
+  if (!found) throw new Error(`${operationId} needs a row in test/support/expected-access.ts`);
   return found;
 };
 const ofOperators = operations.filter((operation) => rowOf(operation).scope === 'operator');
@@ -417,7 +316,7 @@ describe('insufficient credentials', () => {
 
   it('the table contains exactly the operations in the OpenAPI document', () => {
     const known = operations.filter(({ deprecated }) => !deprecated).map(({ operationId }) => operationId);
-    expect(Object.keys(rows).toSorted()).toEqual(known.toSorted());
+    expect(Object.keys(expectedAccess).toSorted()).toEqual(known.toSorted());
     expect(withKey.length).toBeGreaterThan(15);
   });
 
