@@ -217,7 +217,7 @@ describe('inlet in a script', () => {
     const append = new RegExp(`^ *(\\d+) .* key \\d+ +${path} +failed +1/2 +1$`, 'm').exec(history.out)?.[1];
     expect(append, history.out).toBeDefined();
     const late = await run(`audience cancel ${id} ${append}`);
-    expect([late.code, late.err]).toEqual([1, expect.stringContaining('append_not_cancelable')]);
+    expect([late.code, late.err]).toEqual([2, expect.stringContaining('append_not_cancelable')]);
     await marketplace.partner.upload(`${path}2.csv`, `${device(2)},\n`);
     const retried = await run(`audience retry ${id} ${append} --failed-only --watch`);
     expect([retried.code, retried.out]).toEqual([

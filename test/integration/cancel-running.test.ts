@@ -11,7 +11,7 @@ import type { Ran } from '../support/run-inlet.ts';
 import { runOperator } from '../support/run-operator.ts';
 import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
 import { attributesOf, selectOnShards } from '../support/shard-tables.ts';
-import { type TestStores, createStores } from '../support/stores.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
 
@@ -64,6 +64,18 @@ describe('inlet jobs cancel during a load', () => {
     );
   const waitUntilLoading = async (): Promise<void> => {
     await waitUntil('the file is being loaded', async () => (await running()).length > 0);
+    storage.make({ is: 'stalled' });
+  };
+  /** A worker notices a cancellation once it has opened the file. */
+  const waitUntilRead = async (): Promise<void> => {
+    await waitUntil('the file is being read', async () =>
+      withDatabase(stores, async (client) => {
+        const { rowCount } = await client.query(
+          'SELECT FROM job_file WHERE status = 1 AND NOT staged AND bytes_read > 0',
+        );
+        return rowCount !== 0;
+      }),
+    );
     storage.make({ is: 'stalled' });
   };
   const waitUntilStopped = async (): Promise<void> => {
@@ -159,7 +171,7 @@ describe('inlet jobs cancel during a load', () => {
 
   it('stops an append that the partner cancels, and loads its remaining files in a retry', async () => {
     const { audienceId } = await audiences.create('Both', 'members/');
-    await waitUntilLoading();
+    await waitUntilRead();
     const [{ append } = { append: null }] = await audiences.history(audienceId);
     const appendId = append?.append_id ?? 0;
     expect(await audiences.cancel(audienceId, appendId)).toBe(true);
@@ -181,7 +193,7 @@ describe('inlet jobs cancel during a load', () => {
 
   it('stops the loads of an audience that is deleted', async () => {
     const { audienceId } = await audiences.create('Doomed', 'members/slow.csv');
-    await waitUntilLoading();
+    await waitUntilRead();
     await audiences.remove(audienceId);
     await waitUntilStopped();
     expect(await audiences.expectProblem('GET', `/v2/firstparty/audience/${audienceId}`)).toMatchObject({
