@@ -27,6 +27,7 @@ const byWorkers = 'workers only';
 const byBoth = 'workers and the command line only';
 const ofFoundAudience = 'follows a statement that has found the audience for the caller';
 const ofFoundJob = 'follows a statement that has found the import or the file for the caller';
+const ofFoundWebhook = 'follows a statement that has found the webhook for the caller';
 const ofFilteredIds = 'selects only IDs, and the records with these IDs are selected with a filter of their own';
 const ofPartnerRow = 'belongs to the row of the partner, which the policy of its table filters';
 
@@ -57,7 +58,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /WHERE load\.job_id = ANY [\s\S]* AND \(audience\.partner_id = \$/,
   ],
   'audience-store.ts': [
-    /^select "generation" from "audience" where .* and \(audience\.partner_id = \$/,
+    /^select "generation", "warehouse_segment_id" from "audience" where .* and \(audience\.partner_id = \$/,
     /^update "job" .* where "partner_id" = \$/,
     /\(SELECT \* FROM audience WHERE \(audience\.partner_id = \$/,
   ],
@@ -72,7 +73,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /from "user_token" as "token" .* "token"\."partner_id" = \$/,
     'follows a statement that has found the customer for the caller',
   ],
-  'event-log.ts': [/from "event" .* where "event"\."partner_id" = \$/],
+  'event-log.ts': [/FROM event LEFT JOIN customer [\s\S]* WHERE event\.partner_id = \$/],
   'idempotency-store.ts': [
     /from "accepted_request" where "partner_id" = \$/,
     /^insert into "accepted_request" .* FROM partner_usage WHERE partner_id = \$/s,
@@ -84,6 +85,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /where "log"\."partner_id" = \$/,
   ],
   'lane/cancel-job.ts': [/from "job" where "id" = \$.* and "partner_id" = \$.* for update/],
+  'lane/job-events.ts': [byWorkers],
   'lane/lane-store.ts': [
     /^select "prefix" from "partner" where "id" = \$/,
     byWorkers,
@@ -114,7 +116,6 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   'reject-queue.ts': [byWorkers],
   'repair.ts': Array.from({ length: 7 }, () => byCommands),
   'row-audit.ts': Array.from({ length: 5 }, () => byCommands),
-  'usage-store.ts': [byWorkers, ofPartnerRow, ofPartnerRow, ofPartnerRow, byWorkers],
   'own-access/own-customers.ts': [
     /^update "customer" .* where "partner_id" = \$/,
     /^update "user_token" .* where "partner_id" = \$/,
@@ -131,5 +132,17 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     byBoth,
     /^select "audience_bad_row_share" .*"unhyphenated_ids" .* from "partner" where "id" = \$/,
     byCommands,
+  ],
+  'usage-store.ts': [byWorkers, ...Array.from({ length: 4 }, () => ofPartnerRow), byWorkers],
+  'webhook-queue.ts': Array.from({ length: 4 }, () => byWorkers),
+  'webhook-store.ts': [
+    ofFoundWebhook,
+    ofFoundWebhook,
+    ofFoundWebhook,
+    /WHERE webhook\.id = \$\d+ AND webhook\.partner_id = \$[\s\S]* FOR UPDATE OF state/,
+    /^select "id" from "webhook" where "partner_id" = \$/,
+    ...Array.from({ length: 6 }, () => ofFoundWebhook),
+    /WHERE webhook\.partner_id = \$\d+ AND webhook\.deleted_at IS NULL/,
+    ofFoundWebhook,
   ],
 };

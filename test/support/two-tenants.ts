@@ -235,6 +235,11 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       `INSERT INTO webhook_delivery (webhook_id, sequence, partner_id, event_type) VALUES ($1, 1, $2, 'secret')`,
       [webhookId, partner.id],
     );
+    // The quota. Counting another partner's webhooks would be noticed.
+    await client.query(
+      `INSERT INTO webhook (partner_id, url) SELECT $1, 'https://secret.example.com/' FROM generate_series(2, 10)`,
+      [partner.id],
+    );
     await client.query(`INSERT INTO overlap (partner_id, key, published) VALUES ($1, 'secret', '{}')`, [partner.id]);
     await client.query(
       `INSERT INTO console_link (token_hash, partner_id, api_key_id, segment_id, audience_id, expires_at)

@@ -149,7 +149,7 @@ async function createWebhook(
       .values({
         webhook_id: id,
         partner_id: partnerId,
-        position: sql<number>`coalesce((SELECT last_sequence FROM event_counter WHERE partner_id = ${partnerId}), 0)`,
+        position: sql<number>`coalesce((SELECT last_sequence FROM event_counter WHERE partner_id IN (${partnerId})), 0)`,
       })
       .execute();
     return { id, ...(await insertSecret(tx, deps.sealer, { partnerId, id }, secret)) };
@@ -290,12 +290,13 @@ async function selectWebhooks(
     SELECT webhook.id, webhook.url, webhook.description, webhook.event_types, webhook.created_at, webhook.updated_at,
       state.failing_since, CASE WHEN state.paused_until > now() THEN state.paused_until END AS paused_until,
       state.disabled_at, state.disabled_reason,
-      greatest(0, coalesce((SELECT last_sequence FROM event_counter WHERE partner_id = ${partnerId}), 0) - state.position) + (
+      greatest(0, coalesce(counter.last_sequence, 0) - state.position) + (
         SELECT count(*) FROM webhook_delivery d WHERE d.webhook_id = webhook.id AND d.next_attempt_at IS NOT NULL
       ) AS pending_events,
       CASE WHEN webhook.rotated_at > now() - make_interval(hours => ${rotationHours})
         THEN webhook.rotated_at + make_interval(hours => ${rotationHours}) END AS old_secrets_expire_at
     FROM webhook JOIN webhook_state state ON state.webhook_id = webhook.id
+      LEFT JOIN event_counter counter ON counter.partner_id IN (webhook.partner_id)
     WHERE webhook.partner_id = ${partnerId} AND webhook.deleted_at IS NULL AND ${which}`.execute(db);
   return rows.map((row) => ({
     id: row.id,
