@@ -145,7 +145,9 @@ describe('webhooks', () => {
     await test(id);
     await arrived('redirect', 1);
     await waitUntil('the attempt is recorded', async () => (await deliveries(id)).length === 1);
-    expect(await deliveries(id)).toMatchObject([{ status: 'pending' }]);
+    const [delivery] = await deliveries(id);
+    expect(delivery).toMatchObject({ status: 'pending' });
+    expect(delivery?.attempts.map(({ status }) => status)).toContain(307);
     const failing = await get(id);
     expect(failing.status).toBe('failing');
     expect(failing.failing_since).not.toBeNull();

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { installPacked } from '../../scripts/packages/install-packed.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
-import { receiverSettings } from '../support/webhook-receiver.ts';
 import { followedPages, followPage } from './follow-page.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
@@ -21,7 +20,8 @@ describe('partner pages', () => {
       INLET_REQUESTS_PER_KEY: '300',
       INLET_REQUESTS_PER_PARTNER: '1200',
       INLET_MATCHED_UNIT: '50',
-      ...receiverSettings,
+      INLET_WEBHOOK_HTTP: 'true',
+      INLET_WEBHOOK_NETWORKS: '127.0.0.1/32',
     });
     const { partner, service } = marketplace;
     for (const name of ['sports', 'travel', 'music']) await partner.createAttribute(name, name);
