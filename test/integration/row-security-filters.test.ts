@@ -8,7 +8,13 @@ import { type Answer, type Call, type Target, ask, callsAt, isWrite } from '../s
 import { watchStatements } from '../support/sent-statements.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type TenantFilter, tenantFiltersOf, withoutFilter } from '../support/tenant-filters.ts';
-import { type TwoTenants, insertTwoTenants, keyOfOwner, openJobsOfOwner } from '../support/two-tenants.ts';
+import {
+  type TwoTenants,
+  insertTwoTenants,
+  keyOfOwner,
+  openJobsOfOwner,
+  webhooksOfOwner,
+} from '../support/two-tenants.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
 
 // Removes each tenant filter from the API's statements, one at a time, while another partner and another customer
@@ -93,7 +99,8 @@ describe('the API without one of its tenant filters', () => {
 
   const start = async (rows: 'of the caller' | 'of all'): Promise<string> => {
     const config = configFor({ ...stores.environment, ...settings });
-    const { url, stop } = await startBoundApi({ ...config, INLET_MAX_OPEN_JOBS: openJobsOfOwner }, rows);
+    const limits = { INLET_MAX_OPEN_JOBS: openJobsOfOwner, INLET_MAX_WEBHOOKS: webhooksOfOwner };
+    const { url, stop } = await startBoundApi({ ...config, ...limits }, rows);
     closing.push(stop);
     return url;
   };

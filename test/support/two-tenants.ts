@@ -8,6 +8,8 @@ import { type BarePartner, type Wired, newBarePartner } from './wired.ts';
 
 /** The maximum number of open jobs per partner. It is low, so that counting another partner's jobs would be noticed. */
 export const openJobsOfOwner = 5;
+/** The same for webhooks. */
+export const webhooksOfOwner = 1;
 
 /**
  * The owner's IDs start at this number and its strings contain "secret", so that a test recognizes them in any response.
@@ -234,11 +236,6 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
     await client.query(
       `INSERT INTO webhook_delivery (webhook_id, sequence, partner_id, event_type) VALUES ($1, 1, $2, 'secret')`,
       [webhookId, partner.id],
-    );
-    // The quota. Counting another partner's webhooks would be noticed.
-    await client.query(
-      `INSERT INTO webhook (partner_id, url) SELECT $1, 'https://secret.example.com/' FROM generate_series(2, 10)`,
-      [partner.id],
     );
     await client.query(`INSERT INTO overlap (partner_id, key, published) VALUES ($1, 'secret', '{}')`, [partner.id]);
     await client.query(
