@@ -19,6 +19,7 @@ const settings = {
   INLET_MAX_AUDIENCES: '3',
   INLET_MAX_ATTRIBUTES: '4',
   INLET_MAX_FOREIGN_KEYS: '5',
+  INLET_MAX_WEBHOOKS: '7',
   INLET_MAX_IDEMPOTENCY_KEYS: '6',
 };
 
@@ -66,6 +67,7 @@ describe('GET /v1/limits', () => {
         audiences: { limit: 3, used: 0 },
         attributes: { limit: 4, used: 0 },
         foreign_keys: { limit: 5, used: 0 },
+        webhooks: { limit: 7, used: 0 },
         idempotency_keys: { limit: 6, used: 0, measured_at: null },
       },
     });
