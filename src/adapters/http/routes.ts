@@ -138,8 +138,6 @@ export const audienceRoutes = [
   listAudienceErrors,
   requestAudienceRejects,
   getAudienceRejects,
-  clearAudience,
-  listAudienceErrors,
   getComposition,
   createConsoleLink,
   getOverlap,
