@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { violationsOf, isFlat } from '../fuzz/find-violations.ts';
 import { fuzz } from '../fuzz/fuzz.ts';
 import { startFuzzedService, type FuzzedService } from '../fuzz/fuzzed-service.ts';
@@ -26,6 +26,8 @@ describe('fuzzing the API', () => {
       const figures = await fuzz(service, wanted);
       process.stdout.write(`${JSON.stringify(figures)}\n`);
       expect(violationsOf(figures, wanted, service.isRunning())).toEqual([]);
+      // In the short version, an operation is called only about 35 times, and most of these calls are invalid on purpose.
+      if (inject('campaign') === 'short') return;
       // No file of the fuzzed audiences fails, so none can be dismissed. Imports rarely wait long enough to be canceled.
       // A random ID of an upload is never valid.
       const never = Object.entries(figures.operations).filter(

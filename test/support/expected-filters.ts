@@ -133,6 +133,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /^select "audience_bad_row_share" .*"unhyphenated_ids" .* from "partner" where "id" = \$/,
     byCommands,
   ],
+  'upload-log.ts': ['test/acceptance/uploads.test.ts covers it', 'test/acceptance/uploads.test.ts covers it'],
   'usage-store.ts': [byWorkers, ...Array.from({ length: 4 }, () => ofPartnerRow), byWorkers],
   'webhook-queue.ts': Array.from({ length: 4 }, () => byWorkers),
   'webhook-store.ts': [

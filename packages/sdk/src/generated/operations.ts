@@ -343,11 +343,6 @@ export class Operations {
     return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/history`, query: options?.query, auth: 'key and user token', options });
   }
 
-  /** List the errors of an audience: `GET /v2/firstparty/audience/{audience_id}/errors`. */
-  listAudienceErrors(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly code?: string | undefined; readonly file?: string | undefined } | undefined }): Promise<Answered<readonly LoadError[]>> {
-    return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/errors`, query: options?.query, auth: 'key and user token', options });
-  }
-
   /** Export all rejected rows of a file of an audience: `POST /v2/firstparty/audience/{audience_id}/files/{file_id}/rejects`. */
   requestAudienceRejects(audience_id: number, file_id: string, options?: WriteOptions): Promise<Answered<AudienceRejects>> {
     return this.#api.call({ method: 'POST', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/files/${encodeURIComponent(file_id)}/rejects`, auth: 'key and user token', options });
@@ -356,6 +351,11 @@ export class Operations {
   /** Get the export of a file's rejected rows: `GET /v2/firstparty/audience/{audience_id}/files/{file_id}/rejects`. */
   getAudienceRejects(audience_id: number, file_id: string, options?: CallOptions): Promise<Answered<AudienceRejects>> {
     return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/files/${encodeURIComponent(file_id)}/rejects`, auth: 'key and user token', options });
+  }
+
+  /** List the errors of an audience: `GET /v2/firstparty/audience/{audience_id}/errors`. */
+  listAudienceErrors(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly code?: string | undefined; readonly file?: string | undefined } | undefined }): Promise<Answered<readonly LoadError[]>> {
+    return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/errors`, query: options?.query, auth: 'key and user token', options });
   }
 
   /** Get the composition of an audience: `GET /v2/firstparty/segments/{default_warehouse_segment_id}/composition`. */
@@ -545,14 +545,6 @@ export class Operations {
   }
 
   /**
-   * List the errors of an audience: `GET /v1/firstparty/audience/{audience_id}/errors`.
-   * @deprecated This path will be removed. Use the same operation under /v2.
-   */
-  listAudienceErrorsV1(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly code?: string | undefined; readonly file?: string | undefined } | undefined }): Promise<Answered<readonly LoadError[]>> {
-    return this.#api.call({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/errors`, query: options?.query, auth: 'key and user token', options });
-  }
-
-  /**
    * Export all rejected rows of a file of an audience: `POST /v1/firstparty/audience/{audience_id}/files/{file_id}/rejects`.
    * @deprecated This path will be removed. Use the same operation under /v2.
    */
@@ -566,5 +558,13 @@ export class Operations {
    */
   getAudienceRejectsV1(audience_id: number, file_id: string, options?: CallOptions): Promise<Answered<AudienceRejects>> {
     return this.#api.call({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/files/${encodeURIComponent(file_id)}/rejects`, auth: 'key and user token', options });
+  }
+
+  /**
+   * List the errors of an audience: `GET /v1/firstparty/audience/{audience_id}/errors`.
+   * @deprecated This path will be removed. Use the same operation under /v2.
+   */
+  listAudienceErrorsV1(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly code?: string | undefined; readonly file?: string | undefined } | undefined }): Promise<Answered<readonly LoadError[]>> {
+    return this.#api.call({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/errors`, query: options?.query, auth: 'key and user token', options });
   }
 }
