@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { logDirectory } from './log-directory.ts';
-import { waitUntil } from './wait-until.ts';
+import { CannotHappen, waitUntil } from './wait-until.ts';
 import { processArguments } from '../../stack/process-arguments.ts';
 
 export type ServiceProcess = { readonly child: ChildProcess; readonly logFile: string };
@@ -88,5 +88,5 @@ export async function stopProcess(child: ChildProcess): Promise<void> {
 
 function requireAlive({ child, logFile }: ServiceProcess): void {
   if (child.exitCode !== null || child.signalCode !== null)
-    throw new Error(`a process exited early with code ${child.exitCode}; see ${logFile}`);
+    throw new CannotHappen(`a process exited early with code ${child.exitCode}; see ${logFile}`);
 }

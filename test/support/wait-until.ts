@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Polls a condition for at most two minutes. Treats an error as "not yet". */
+/** The condition can no longer become true, for example because a process has exited. */
+export class CannotHappen extends Error {}
+
+/** Polls a condition for at most two minutes. Treats an error as "not yet", except `CannotHappen`. */
 export async function waitUntil(
   what: string,
   condition: () => Promise<boolean>,
@@ -13,6 +16,7 @@ export async function waitUntil(
     try {
       if (await condition()) return;
     } catch (error) {
+      if (error instanceof CannotHappen) throw error;
       last = error;
     }
     await pause(everyMilliseconds);
