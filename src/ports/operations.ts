@@ -132,6 +132,7 @@ export type Waits = {
   readonly oldestPendingSeconds: number;
   readonly oldestIndexChangeSeconds: number;
   readonly oldestReportRequestSeconds: number;
+  readonly oldestWebhookEventSeconds: number;
 };
 
 /** Everything that the operator API reads from PostgreSQL. */

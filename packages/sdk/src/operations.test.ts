@@ -13,7 +13,7 @@ describe('the operations of the OpenAPI document', () => {
   let server: ScriptedServer;
   beforeAll(async () => {
     server = await startScriptedServer((response, { path }) => {
-      if (path.endsWith('/events')) response.writeHead(404).end();
+      if (path.split('?')[0]?.endsWith('/events')) response.writeHead(404).end();
       else sendJson(response, 200, []);
     });
   });

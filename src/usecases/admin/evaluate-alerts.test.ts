@@ -38,6 +38,7 @@ const healthy: Snapshot = {
     oldestPendingSeconds: 0,
     oldestIndexChangeSeconds: 0,
     oldestReportRequestSeconds: 0,
+    oldestWebhookEventSeconds: 0,
   },
   matchesTopology: true,
   replicas: [replicaWith({}), replicaWith({}, 2)],
@@ -66,6 +67,7 @@ const conditions: readonly (readonly [condition: string, change: Partial<Snapsho
   ],
   ['the device index is behind', waiting({ oldestIndexChangeSeconds: 901 }), { name: 'InletIndexBehind' }],
   ['a report waits', waiting({ oldestReportRequestSeconds: 301 }), { name: 'InletReportsWait' }],
+  ['an event waits', waiting({ oldestWebhookEventSeconds: 301 }), { name: 'InletEventsWait' }],
   ['the topology differs', { matchesTopology: false }, { name: 'InletTopologyMismatch', value: null }],
   [
     'one of two replicas is down',
@@ -124,6 +126,7 @@ describe('evaluateAlerts', () => {
       oldestPendingSeconds: thresholds.InletJobsWaitLong,
       oldestIndexChangeSeconds: thresholds.InletIndexBehind,
       oldestReportRequestSeconds: thresholds.InletReportsWait,
+      oldestWebhookEventSeconds: thresholds.InletEventsWait,
     });
     const unknown = { matchesTopology: null, replicas: [replicaWith({ replication: null })] };
     expect(evaluateAlerts({ ...healthy, ...atThresholds, ...unknown })).toEqual([]);

@@ -30,6 +30,7 @@ export const thresholds = {
   InletJobsWaitLong: 7200,
   InletIndexBehind: 900,
   InletReportsWait: 300,
+  InletEventsWait: 300,
   InletReplicaBehind: 300,
 } as const;
 
@@ -90,6 +91,7 @@ function alertsOfWork({ now, waits }: Snapshot): Alert[] {
     ['InletJobsWaitLong', waits.oldestPendingSeconds, 'A job has been pending for', 'onePartner'],
     ['InletIndexBehind', waits.oldestIndexChangeSeconds, 'The device index has been behind for', 'stores'],
     ['InletReportsWait', waits.oldestReportRequestSeconds, 'A report has been waiting for', 'stores'],
+    ['InletEventsWait', waits.oldestWebhookEventSeconds, 'An event has not been sent to a webhook for', 'stores'],
   ] as const;
   for (const [name, seconds, text, section] of ages) {
     if (seconds <= thresholds[name]) continue;
