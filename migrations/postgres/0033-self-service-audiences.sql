@@ -40,6 +40,23 @@ BEGIN
     WHERE o.partner_id = $1 AND o.published -> 'audiences' @> jsonb_build_array(jsonb_build_object('audienceId', $2));
 END $$;
 
+-- Removes a customer without audiences. The rows of deleted audiences stay until their jobs are past the retention.
+CREATE OR REPLACE FUNCTION remove_customer(customer bigint) RETURNS boolean
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  PERFORM FROM public.customer c WHERE c.id = $1 AND c.partner_id = public.current_partner() FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  IF EXISTS (SELECT FROM public.audience a WHERE a.customer_id = $1 AND a.deleted_at IS NULL) THEN RETURN false; END IF;
+  UPDATE public.audience a SET customer_id = NULL WHERE a.customer_id = $1 AND a.deleted_at IS NOT NULL;
+  DELETE FROM public.user_token t WHERE t.customer_id = $1;
+  UPDATE public.event e SET customer_id = NULL WHERE e.customer_id = $1;
+  DELETE FROM public.customer c WHERE c.id = $1;
+  RETURN true;
+EXCEPTION WHEN foreign_key_violation THEN
+  RETURN false;
+END $$;
+
 CREATE OR REPLACE FUNCTION audiences_of(bigint) RETURNS SETOF bigint
   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$

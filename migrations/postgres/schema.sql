@@ -423,7 +423,8 @@ CREATE FUNCTION public.remove_customer(customer bigint) RETURNS boolean
 BEGIN
   PERFORM FROM public.customer c WHERE c.id = $1 AND c.partner_id = public.current_partner() FOR UPDATE;
   IF NOT FOUND THEN RETURN NULL; END IF;
-  IF EXISTS (SELECT FROM public.audience a WHERE a.customer_id = $1) THEN RETURN false; END IF;
+  IF EXISTS (SELECT FROM public.audience a WHERE a.customer_id = $1 AND a.deleted_at IS NULL) THEN RETURN false; END IF;
+  UPDATE public.audience a SET customer_id = NULL WHERE a.customer_id = $1 AND a.deleted_at IS NOT NULL;
   DELETE FROM public.user_token t WHERE t.customer_id = $1;
   UPDATE public.event e SET customer_id = NULL WHERE e.customer_id = $1;
   DELETE FROM public.customer c WHERE c.id = $1;

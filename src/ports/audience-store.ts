@@ -59,10 +59,12 @@ export type NewAudienceLoad = {
 
 export type AppendRetry = Pick<NewAudienceLoad, 'maxOpenJobs' | 'requestedBy'> & {
   /**
-   * Receives the append, or null if the audience has no such append. Returns whether only its failed files are loaded.
+   * Receives the append and its path, or null if the audience has no such append. Returns whether only its failed files are loaded.
    * If it throws, nothing is changed or recorded.
    */
-  readonly accept: (found: RetriedAppend | null) => { readonly onlyFailed: boolean };
+  readonly accept: (found: { readonly state: RetriedAppend; readonly path: AudiencePath } | null) => {
+    readonly onlyFailed: boolean;
+  };
 };
 
 export interface AudienceStore {

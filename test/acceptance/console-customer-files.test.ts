@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createdAudienceSchema } from '../../src/adapters/http/records/audience.ts';
+import { historyListSchema } from '../../src/adapters/http/records/audience-history.ts';
 import { loadErrorListSchema } from '../../src/adapters/http/records/load-error.ts';
 import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { uploadSchema } from '../../src/adapters/http/records/upload.ts';
@@ -115,5 +116,14 @@ describe('the files of a customer who is signed in to the console', () => {
     const client = audienceClient(market.service.url, market.partner.apiKey, userToken);
     const { audienceId } = await client.create('Chosen by the partner', 'daily/');
     expect(await rejectedTexts(customer, audienceId)).toEqual([secret]);
+    // The customer cannot repeat the append either, because the folder may contain other files by then.
+    const [append] = historyListSchema.parse(
+      await (await send(customer, 'GET', `${audiencePath}/${audienceId}/history`)).json(),
+    );
+    for (const files of ['all', 'failed']) {
+      const path = `${audiencePath}/${audienceId}/appends/${append?.append?.append_id}/retry`;
+      const response = await send(customer, 'POST', path, { files });
+      expect([response.status, problemSchema.parse(await response.json()).code]).toEqual([400, 'invalid_file_path']);
+    }
   });
 });

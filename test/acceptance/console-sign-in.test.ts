@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { scopes } from '../../src/domain/caller.ts';
 import type { DemoProvider } from '../../dev/demo-provider.ts';
 import { aesGcmSealer } from '../../src/adapters/vault/aes-gcm-sealer.ts';
 import { createCustomer } from '../../src/usecases/admin/manage-keys.ts';
@@ -53,7 +54,6 @@ describe('sign-in to the console at an OpenID Connect issuer', () => {
   ];
 
   it('a user of a partner, a customer, and an operator sign in with their roles', async () => {
-    const scopes = ['marketplace:read', 'marketplace:write', 'audience:read', 'audience:write', 'webhooks:write'];
     for (const [account, session] of [
       ['dana', { role: 'partner', name: 'Dana Fox', partner: partner.name, customer: null, scopes }],
       ['carl', { role: 'customer', name: 'Carl', partner: partner.name, customer: 'Retail Co' }],

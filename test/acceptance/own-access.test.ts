@@ -266,17 +266,21 @@ describe('own access', () => {
       expect((await send(partner.apiKey, 'POST', '/v1/customers', { name: 'Globex Europe' })).status).toBe(201);
     });
 
-    it('a customer with audiences is not removed, and keeps its tokens', async () => {
+    it('a customer with audiences is not removed, and keeps its tokens until the audiences are deleted', async () => {
       await freshPartner();
       const made = await send(partner.apiKey, 'POST', '/v1/customers', { name: 'Globex' });
       const path = `/v1/customers/${String(made['customer_id'])}`;
       const token = (await send(partner.apiKey, 'POST', `${path}/tokens`, {})).user_token ?? '';
       const asCustomer = { 'x-user-token': token };
       const body = { name: 'Summer', file_path: 'summer/' };
-      expect((await send(partner.apiKey, 'POST', '/v2/firstparty/audience', body, asCustomer)).status).toBe(201);
+      const audience = await send(partner.apiKey, 'POST', '/v2/firstparty/audience', body, asCustomer);
+      expect(audience.status).toBe(201);
       const refused = await send(partner.apiKey, 'DELETE', path);
       expect([refused.status, refused.code]).toEqual([422, 'customer_in_use']);
       expect((await send(partner.apiKey, 'GET', '/v1/limits', undefined, asCustomer)).status).toBe(200);
+      const audiencePath = `/v2/firstparty/audience/${String(audience['audience_id'])}`;
+      expect((await send(partner.apiKey, 'DELETE', audiencePath, undefined, asCustomer)).status).toBe(204);
+      expect((await send(partner.apiKey, 'DELETE', path)).status).toBe(204);
     });
 
     it('a revoked token stops at once in every process, and a repeated request issues one token', async () => {

@@ -220,12 +220,12 @@ async function retryAppend(
   const { partnerId } = scope;
   return runIdempotently(deps, { partnerId, idempotency, result: z.int() }, async (tx) => {
     // Rejects the retry before a job is counted. The append is read again below, under the lock.
-    accept((await findAppend(tx, scope, audienceId, appendId))?.state ?? null);
+    accept(await findAppend(tx, scope, audienceId, appendId));
     const about = { kind: jobKind.audience, maxOpenJobs, quotas: deps.quotas };
     return submitJob(deps.boss, tx, partnerId, about, async (jobId) => {
       const { generation } = await lockAudience(tx, scope, audienceId);
       const found = await findAppend(tx, scope, audienceId, appendId);
-      const { onlyFailed } = accept(found?.state ?? null);
+      const { onlyFailed } = accept(found);
       if (!found) throw new Error(`append ${appendId} is gone`);
       const retryOf = { appendId, onlyFailed };
       await addLoad(tx, { jobId, partnerId, audienceId, generation, path: found.path, requestedBy, retryOf });

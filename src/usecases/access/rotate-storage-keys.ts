@@ -78,7 +78,12 @@ export async function removeExpiredStorageKeys(
     return;
   }
   for (const { id, partnerName, accessKeyId } of expired) {
-    await deps.storageKeys.remove(partnerName, accessKeyId);
-    await deps.ownStorageKeys.forget(id);
+    try {
+      await deps.storageKeys.remove(partnerName, accessKeyId);
+      await deps.ownStorageKeys.forget(id);
+    } catch (error) {
+      // One partner's missing storage user must not keep the expired keys of others working.
+      deps.log.error({ err: error, partner: partnerName }, 'an expired storage key still works: it cannot be removed');
+    }
   }
 }

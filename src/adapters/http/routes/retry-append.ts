@@ -32,6 +32,7 @@ export const retryAppend = defineRoute({
   problems: {
     ...appendNotFound,
     ...invalidRequest({ pointer: '/files', detail: 'files must be "all" or "failed".' }),
+    invalid_file_path: { detail: 'file_path must start with "customers/31/", the folder of your uploads.' },
     append_not_retryable: { detail: 'Append 72 has not finished.' },
     ...tooManyOpenJobs,
   },
@@ -39,7 +40,12 @@ export const retryAppend = defineRoute({
     const scope = scopeOf(request);
     const { audience_id: audienceId, append_id: appendId } = request.params;
     const idempotent = idempotentRequestOf(deps, request, reply, scope.customerId);
-    const how = { files: request.body.files ?? 'all', requestedBy: requesterOf(callerOf(request)) };
+    const caller = callerOf(request);
+    const how = {
+      files: request.body.files ?? 'all',
+      requestedBy: requesterOf(caller),
+      signedInCustomerId: caller.session?.customer?.id ?? null,
+    };
     const id = await retry(deps, { scope, audienceId, appendId }, how, idempotent);
     request.log.info({ audienceId, appendId: id }, 'append retried');
     reply.code(202);
