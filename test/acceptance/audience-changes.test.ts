@@ -64,6 +64,11 @@ describe('renaming, deleting, and following an audience', () => {
     await audiences.clear(audienceId);
     await audiences.append(audienceId, 'b.csv');
     await audiences.settled(audienceId);
+    // The job of an append ends a moment after its files.
+    await waitUntil('the append has ended', async () => {
+      const [newest] = await audiences.history(audienceId);
+      return newest?.append?.finished_at !== null;
+    });
     const history = await audiences.history(audienceId);
     expect(
       history.map(({ type, append }) => [type, append?.file_path, append?.status, append?.cleared, append?.files]),
