@@ -192,6 +192,35 @@ describe('the queue of webhooks', () => {
     expect(sequencesOf(await dueOf(held))[0]).toBe(3);
   });
 
+  it('sends an event once that is replayed before it has been sent', async () => {
+    const { id, partnerId, append } = await newWebhook();
+    await append(cleared);
+    const held = await claimOf(id);
+    await recordAll(held, await dueOf(held), 204, { ...healthy, pausedUntil: new Date(Date.now() + 60_000) });
+    await deps.webhookQueue.release(held, 0);
+    await append(cleared, cleared);
+    await deps.webhooks.replayEvent(partnerId, id, 2, null);
+    expect((await deps.webhooks.get(partnerId, id)).pendingEvents).toBe(2);
+    const next = await claimOf(id);
+    const due = await dueOf(next);
+    expect(sequencesOf(due)).toEqual([2, 3]);
+    expect(await recordAll(next, due, 204)).toBe(true);
+    expect(await dueOf(next)).toMatchObject({ deliveries: [], hasMoved: false });
+  });
+
+  it('sends an event once that failed and is replayed', async () => {
+    const { id, partnerId, append } = await newWebhook();
+    await append(cleared, cleared, cleared);
+    const held = await claimOf(id);
+    await recordAll(held, await dueOf(held), 500);
+    await deps.webhooks.replayAfter(partnerId, id, 0, null);
+    await append(cleared);
+    const due = await dueOf(held);
+    expect(sequencesOf(due)).toEqual([1, 2, 3, 4]);
+    expect(await recordAll(held, due, 204)).toBe(true);
+    expect(await dueOf(held)).toMatchObject({ deliveries: [], hasMoved: false });
+  });
+
   it('signs with an old secret for a day after the rotation', async () => {
     const { id, partnerId, secret, append } = await newWebhook();
     const next = randomWebhookSecrets.issue();

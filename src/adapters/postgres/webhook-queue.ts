@@ -108,15 +108,22 @@ async function findDue(
       ),
     },
     health,
-    deliveries: [
+    deliveries: withoutRepeats([
       ...retries,
       ...first.events.map((event): DueDelivery => ({ event, reason: 'first', isReplay: false, tries: 0 })),
       ...replayed.events.map((event): DueDelivery => ({ event, reason: 'replay', isReplay: true, tries: 0 })),
-    ],
+    ]),
     position: first.position,
     replayPosition: { from: state.replay_position, to: replayed.position },
     hasMoved: first.position !== state.position || replayed.position !== state.replay_position,
   };
+}
+
+/** An event can be due for several reasons, for example if it failed and is replayed. It is sent and recorded once. */
+function withoutRepeats(deliveries: readonly DueDelivery[]): DueDelivery[] {
+  const bySequence = new Map<number, DueDelivery>();
+  for (const one of deliveries) if (!bySequence.has(one.event.sequence)) bySequence.set(one.event.sequence, one);
+  return [...bySequence.values()];
 }
 
 /** A secret signs until a day after the next one was created. */

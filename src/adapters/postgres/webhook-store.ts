@@ -58,7 +58,7 @@ export function postgresWebhookStore(deps: Deps): WebhookStore {
     replayEvent: (partnerId, id, sequence, idempotency) =>
       change(deps, { partnerId, id, idempotency }, async (tx, found) => {
         requireEnabled(id, found);
-        await replayEvent(tx, { partnerId, id, eventTypes: found.eventTypes }, sequence);
+        await replayEvent(tx, { partnerId, id, ...found }, sequence);
       }),
     replayAfter: (partnerId, id, after, idempotency) =>
       change(deps, { partnerId, id, idempotency }, async (tx, found) => {
@@ -83,21 +83,25 @@ function requireEnabled(id: number, { isDisabled }: Pick<Found, 'isDisabled'>): 
 
 type Which = { readonly partnerId: PartnerId; readonly id: number };
 type Request = Which & { readonly idempotency: IdempotentRequest | null };
-type Found = { readonly isDisabled: boolean; readonly eventTypes: readonly string[] | null };
+type Found = {
+  readonly isDisabled: boolean;
+  readonly eventTypes: readonly string[] | null;
+  readonly position: number;
+};
 
 /**
  * Locks the state of the webhook before anything else, as workers do. Throws if the partner has no such webhook, so that
  * the refusal is not stored under the idempotency key.
  */
 async function lockWebhook(tx: Tx, { partnerId, id }: Which): Promise<Found> {
-  const { rows } = await sql<{ is_disabled: boolean; event_types: string[] | null }>`
-    SELECT state.disabled_at IS NOT NULL AS is_disabled, webhook.event_types
+  const { rows } = await sql<{ is_disabled: boolean; event_types: string[] | null; position: number }>`
+    SELECT state.disabled_at IS NOT NULL AS is_disabled, webhook.event_types, state.position
     FROM webhook_state state JOIN webhook ON webhook.id = state.webhook_id
     WHERE webhook.id = ${id} AND webhook.partner_id = ${partnerId} AND webhook.deleted_at IS NULL
     FOR UPDATE OF state`.execute(tx);
   const [row] = rows;
   if (!row) throw noSuchWebhook(id);
-  return { isDisabled: row.is_disabled, eventTypes: row.event_types };
+  return { isDisabled: row.is_disabled, eventTypes: row.event_types, position: row.position };
 }
 
 async function change(deps: Deps, request: Request, write: (tx: Tx, found: Found) => Promise<void>): Promise<void> {
@@ -242,9 +246,10 @@ async function testWebhook(deps: Deps, request: Request): Promise<number> {
   });
 }
 
+/** An event after the position is sent anyway, so only the pause ends. */
 async function replayEvent(
   tx: Tx,
-  { partnerId, id, eventTypes }: Which & Pick<Found, 'eventTypes'>,
+  { partnerId, id, eventTypes, position }: Which & Pick<Found, 'eventTypes' | 'position'>,
   sequence: number,
 ): Promise<void> {
   const { rows } = await sql<EventRow>`
@@ -253,11 +258,12 @@ async function replayEvent(
   const event = rows[0] && toLoggedEvent(rows[0]);
   if (!event || !isFor(event, { id, eventTypes }))
     throw new Failure('event_not_replayable', `Webhook ${id} cannot get event ${sequence} again.`);
-  await sql`
-    INSERT INTO webhook_delivery AS delivery (webhook_id, sequence, partner_id, event_type, is_replay, next_attempt_at)
-    SELECT ${id}, ${sequence}, ${partnerId}, ${event.type}, true, now()
-    ON CONFLICT (webhook_id, sequence) DO UPDATE
-    SET tries = 0, is_replay = true, next_attempt_at = now(), updated_at = now()`.execute(tx);
+  if (sequence <= position)
+    await sql`
+      INSERT INTO webhook_delivery AS delivery (webhook_id, sequence, partner_id, event_type, is_replay, next_attempt_at)
+      SELECT ${id}, ${sequence}, ${partnerId}, ${event.type}, true, now()
+      ON CONFLICT (webhook_id, sequence) DO UPDATE
+      SET tries = 0, is_replay = true, next_attempt_at = now(), updated_at = now()`.execute(tx);
   await tx
     .updateTable('webhook_state')
     .set({ paused_until: null })
