@@ -26,7 +26,11 @@ describe('webhooks', () => {
   let receiver: WebhookReceiver;
 
   beforeAll(async () => {
-    market = await startAudiences('webhooks', { ...receiverSettings, INLET_WEBHOOK_TIME_SCALE: '0.01' });
+    market = await startAudiences('webhooks', {
+      ...receiverSettings,
+      INLET_WEBHOOK_TIME_SCALE: '0.01',
+      INLET_MAX_FILES_PER_PREFIX: '1',
+    });
     receiver = await startReceiver();
     await market.partner.upload('one.csv', rows(0, 10));
   });
@@ -103,6 +107,28 @@ describe('webhooks', () => {
     await waitUntil('nothing is pending', async () => (await get(id)).pending_events === 0);
     expect(await get(id)).toMatchObject({ status: 'enabled', failing_since: null, event_types: null });
     await remove(id);
+  });
+
+  it('reports an audience as ready with the status that the audience has', async () => {
+    await market.partner.upload('two/1.csv', rows(0, 1));
+    await market.partner.upload('two/2.csv', rows(1, 1));
+    const { audienceId } = await market.audiences.create('Status', 'two/');
+    const [failed] = (await market.audiences.settled(audienceId)).file;
+    await market.audiences.append(audienceId, 'one.csv');
+    const statuses = async (): Promise<number[]> =>
+      eventListSchema
+        .parse(await read(await send('GET', '/v1/events?limit=1000')))
+        .flatMap(({ type, data }) =>
+          type === 'audience.ready' && data.audience_id === audienceId ? [data.status] : [],
+        );
+    await waitUntil('both loads have ended', async () => (await statuses()).length === 2);
+    expect((await market.audiences.get(audienceId)).status).toBe(3);
+    expect(await statuses()).toEqual([3, 3]);
+    await market.audiences.dismiss(audienceId, failed?.file_id ?? '');
+    await market.audiences.append(audienceId, 'one.csv');
+    await waitUntil('the last load has ended', async () => (await statuses()).length === 3);
+    expect((await market.audiences.get(audienceId)).status).toBe(2);
+    expect(await statuses()).toEqual([3, 3, 2]);
   });
 
   it('sends only the selected types, and a test to its own webhook only', async () => {

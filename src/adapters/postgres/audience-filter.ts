@@ -3,7 +3,7 @@ import { combinationsWith } from '../../domain/audience.ts';
 import type { PartnerId } from '../../domain/ids.ts';
 import { type JobStatus, jobStatus } from '../../domain/job.ts';
 import type { AudienceFilter } from '../../domain/list-filters.ts';
-import { hasEntryOf } from './audience-files.ts';
+import { hasEntryOf } from './audience-status.ts';
 
 /**
  * The generations of the partner's audiences with an entry that is pending, running, or failed. Every other audience is

@@ -3,6 +3,7 @@ import { formatEntryId } from '../../../domain/audience.ts';
 import { type EventContent, eventOfJob } from '../../../domain/event.ts';
 import type { JobId, PartnerId } from '../../../domain/ids.ts';
 import { type JobKind, jobKind, jobStatus } from '../../../domain/job.ts';
+import { hasEntryOf } from '../audience-status.ts';
 import type { Tx } from '../db/tables.ts';
 import { appendEvents } from '../event-log.ts';
 
@@ -81,7 +82,7 @@ export async function appendJobEvents(tx: Tx, { id, partnerId, kind }: EndedJob)
 
 /**
  * A load that ended before its files were listed is one entry in the file list. The audience is ready when none of its
- * loads is open. A cleared audience is not reported again.
+ * loads is open, with the status that the audience then has. A cleared audience is not reported again.
  */
 async function appendAudienceEvents(tx: Tx, jobId: JobId): Promise<void> {
   const { rows } = await sql<
@@ -93,21 +94,17 @@ async function appendAudienceEvents(tx: Tx, jobId: JobId): Promise<void> {
       has_failed: boolean;
     }
   >`
-    SELECT a.partner_id, a.customer_id, a.id AS audience_id, a.warehouse_segment_id, p.prefix || l.file_path AS s3_path,
-      j.listed_at IS NOT NULL AS is_listed, j.failure_code AS code,
+    SELECT audience.partner_id, audience.customer_id, audience.id AS audience_id, audience.warehouse_segment_id,
+      p.prefix || l.file_path AS s3_path, j.listed_at IS NOT NULL AS is_listed, j.failure_code AS code,
       NOT EXISTS (
         SELECT FROM job open JOIN audience_load other ON other.job_id = open.id
-        WHERE open.partner_id = a.partner_id AND open.status IN (${jobStatus.pending}, ${jobStatus.running})
-          AND other.audience_id = a.id AND other.generation = a.generation
+        WHERE open.partner_id = audience.partner_id AND open.status IN (${jobStatus.pending}, ${jobStatus.running})
+          AND other.audience_id = audience.id AND other.generation = audience.generation
       ) AS is_ready,
-      j.status = ${jobStatus.failed} OR EXISTS (
-        SELECT FROM job_file f
-        WHERE f.audience_id = a.id AND f.generation = a.generation AND NOT f.superseded
-          AND f.dismissed_at IS NULL AND f.status = ${jobStatus.failed}
-      ) AS has_failed
+      ${hasEntryOf(jobStatus.failed)} AS has_failed
     FROM job j JOIN audience_load l ON l.job_id = j.id
-      JOIN audience a ON a.id = l.audience_id AND a.generation = l.generation
-      JOIN partner p ON p.id = a.partner_id
+      JOIN audience ON audience.id = l.audience_id AND audience.generation = l.generation
+      JOIN partner p ON p.id = audience.partner_id
     WHERE j.id = ${jobId}`.execute(tx);
   const [ended] = rows;
   if (!ended) return;
