@@ -2281,6 +2281,10 @@ GRANT UPDATE(replay_position) ON TABLE public.webhook_state TO inlet_api;
 
 GRANT UPDATE(replay_until) ON TABLE public.webhook_state TO inlet_api;
 
+GRANT UPDATE(claim) ON TABLE public.webhook_state TO inlet_api;
+
+GRANT UPDATE(claimed_until) ON TABLE public.webhook_state TO inlet_api;
+
 GRANT UPDATE(paused_until) ON TABLE public.webhook_state TO inlet_api;
 
 GRANT UPDATE(failures_in_a_row) ON TABLE public.webhook_state TO inlet_api;

@@ -179,6 +179,32 @@ describe('the queue of webhooks', () => {
     expect(types.toSorted()).toEqual(['audience.cleared', 'audience.ready', 'webhook.disabled']);
   });
 
+  it.each([{ url: 'https://example.com/new' }, { isEnabled: true }])(
+    'does not record attempts that a change to %j has overtaken',
+    async (changes) => {
+      const { id, partnerId, append } = await newWebhook();
+      await append(cleared);
+      const held = await claimOf(id);
+      const due = await dueOf(held);
+      await deps.webhooks.update(partnerId, id, changes, null);
+      const failing = { ...healthy, failuresInARow: 5, disabled: { at: new Date(), reason: 'gone' } } as const;
+      expect(await recordAll(held, due, 410, failing)).toBe(false);
+      expect(await deps.webhooks.get(partnerId, id)).toMatchObject({ disabledAt: null, pendingEvents: 1 });
+      const next = await dueOf(await claimOf(id));
+      expect(next.target.url).toBe(changes.url ?? 'https://example.com/');
+      expect(sequencesOf(next)).toEqual([1]);
+    },
+  );
+
+  it('keeps the claim if only the description or the types change', async () => {
+    const { id, partnerId, append } = await newWebhook();
+    await append(cleared);
+    const held = await claimOf(id);
+    const due = await dueOf(held);
+    await deps.webhooks.update(partnerId, id, { description: 'New', eventTypes: ['audience.ready'] }, null);
+    expect(await recordAll(held, due, 204)).toBe(true);
+  });
+
   it('keeps a replay that is requested while another one is running', async () => {
     const { id, partnerId, append } = await newWebhook();
     await append(...Array.from({ length: 20 }, () => cleared));

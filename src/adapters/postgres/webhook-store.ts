@@ -207,6 +207,9 @@ async function updateWebhook(
     .where('partner_id', '=', partnerId)
     .execute();
   const state = tx.updateTable('webhook_state').where('webhook_id', '=', id).where('partner_id', '=', partnerId);
+  // Ends the claim, so that attempts in progress are not recorded. Their results say nothing about the new settings.
+  if (isEnabled !== undefined || url !== undefined)
+    await state.set({ claim: sql<number>`claim + 1`, claimed_until: null }).execute();
   if (isEnabled === false && !isDisabled)
     await state.set({ disabled_at: sql<Date>`now()`, disabled_reason: 'request' satisfies DisabledReason }).execute();
   // Enabling forgets the failures. A new address gets the events without delay.

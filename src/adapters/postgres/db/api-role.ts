@@ -141,7 +141,7 @@ export const apiTables: Readonly<Record<string, string>> = {
   // Only workers read the sealed secrets.
   webhook_secret: 'INSERT',
   webhook_state:
-    'SELECT, INSERT, UPDATE (replay_position, replay_until, paused_until, failures_in_a_row, failing_since, warned_at, disabled_at, disabled_reason)',
+    'SELECT, INSERT, UPDATE (replay_position, replay_until, claim, claimed_until, paused_until, failures_in_a_row, failing_since, warned_at, disabled_at, disabled_reason)',
   webhook_delivery: 'SELECT, INSERT, UPDATE (tries, is_replay, next_attempt_at, updated_at)',
 };
 
