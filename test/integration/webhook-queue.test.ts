@@ -282,6 +282,28 @@ describe('the queue of webhooks', () => {
     expect(await query('SELECT id FROM webhook WHERE id = $1', id)).toEqual([]);
   });
 
+  it('gives up events that are deleted before their next attempt', async () => {
+    const { id, partnerId, append } = await newWebhook();
+    await append(cleared, cleared);
+    const held = await claimOf(id);
+    await recordAll(held, await dueOf(held), 500);
+    await deps.webhookQueue.release(held, 0);
+    await query(
+      `UPDATE event SET created_at = now() - interval '31 days' WHERE partner_id = $1 AND sequence = 1`,
+      partnerId,
+    );
+    await deps.events.removeExpired();
+    const page = { beforeSequence: 100, limit: 10, statuses: undefined };
+    expect(await deps.webhooks.listDeliveries(partnerId, id, page)).toMatchObject([
+      { sequence: 2, status: 'pending' },
+      { sequence: 1, status: 'failed', nextAttemptAt: null },
+    ]);
+    const next = await claimOf(id);
+    await recordAll(next, await dueOf(next), 204);
+    await deps.webhookQueue.release(next, 0);
+    expect((await claim()).map(({ webhookId }) => webhookId)).not.toContain(id);
+  });
+
   it('logs the events of 10,000 files in one short statement', async () => {
     const { append } = await newWebhook();
     await append(cleared);

@@ -18,6 +18,12 @@ export function postgresEventLog(db: Database): EventLog {
       await sql`DELETE FROM event WHERE (partner_id, sequence) IN (
         SELECT partner_id, sequence FROM event WHERE created_at < now() - make_interval(days => ${eventDays})
         ORDER BY created_at LIMIT ${deletedAtATime} FOR UPDATE SKIP LOCKED)`.execute(db);
+      // Without this, the webhook would be claimed for these events again and again.
+      await sql`UPDATE webhook_delivery SET next_attempt_at = NULL WHERE (webhook_id, sequence) IN (
+        SELECT d.webhook_id, d.sequence FROM webhook_delivery d
+        WHERE d.next_attempt_at IS NOT NULL AND NOT EXISTS (
+          SELECT FROM event WHERE event.partner_id = d.partner_id AND event.sequence = d.sequence)
+        LIMIT ${deletedAtATime} FOR UPDATE SKIP LOCKED)`.execute(db);
       await sql`DELETE FROM webhook_delivery WHERE (webhook_id, sequence) IN (
         SELECT webhook_id, sequence FROM webhook_delivery WHERE updated_at < now() - make_interval(days => ${eventDays})
         ORDER BY updated_at LIMIT ${deletedAtATime} FOR UPDATE SKIP LOCKED)`.execute(db);
