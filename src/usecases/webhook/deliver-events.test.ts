@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { healthy } from '../../domain/webhook-schedule.ts';
 import type { AttemptResult, DueDelivery } from '../../domain/webhook.ts';
-import { assess } from './deliver-events.ts';
+import { assess, eventDispatcher } from './deliver-events.ts';
 
 const schedule = { scale: 1, random: () => 0 };
+const silentLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const start = Date.UTC(2026, 10, 18, 12);
 
 function attempt(
@@ -62,5 +63,34 @@ describe('the assessment of a batch of attempts', () => {
 
   it('does not count a failed replay', () => {
     expect(assess({ health: healthy }, [attempt(500, { isReplay: true })], schedule).health).toEqual(healthy);
+  });
+});
+
+describe('the dispatcher', () => {
+  it('claims no more webhooks than it has places for, also in concurrent calls', async () => {
+    const isOver = Promise.withResolvers<null>();
+    let claimed = 0;
+    const dispatcher = eventDispatcher({
+      webhookQueue: {
+        claim: async ({ limit, areFailing }) => {
+          await Promise.resolve();
+          if (areFailing) return [];
+          return Array.from({ length: limit }, () => ({ webhookId: (claimed += 1), claim: 1 }));
+        },
+        findDue: () => isOver.promise,
+        record: () => Promise.resolve(true),
+        release: () => Promise.resolve(),
+      },
+      webhookSender: { send: () => Promise.reject(new Error('nothing is due')) },
+      delivery: { scale: 1, timeoutSeconds: 1, maxWebhooks: 4 },
+      log: silentLog,
+      recordAttempt: () => {},
+    });
+    await Promise.all([dispatcher.dispatch(), dispatcher.dispatch()]);
+    expect(claimed).toBe(4);
+    const stopped = dispatcher.stop();
+    isOver.resolve(null);
+    await stopped;
+    expect(claimed).toBe(4);
   });
 });

@@ -82,7 +82,7 @@ export function eventDispatcher(deps: Deps): Dispatcher {
       log.warn({ err: error }, 'cannot claim webhooks');
     }
   };
-  const dispatch = async (): Promise<void> => {
+  const fillPlaces = async (): Promise<void> => {
     for (const { areFailing, limit, turns } of places) {
       const free = limit - turns.size;
       if (free <= 0 || stopped.signal.aborted) continue;
@@ -93,10 +93,18 @@ export function eventDispatcher(deps: Deps): Dispatcher {
       }
     }
   };
+  let last = Promise.resolve();
+  // One after another. Otherwise, two calls at the same time would fill the same places.
+  const dispatch = (): Promise<void> => {
+    const next = last.then(fillPlaces);
+    last = next.catch(() => {});
+    return next;
+  };
   return {
     dispatch,
     stop: async () => {
       stopped.abort();
+      await last;
       await Promise.all(places.flatMap(({ turns }) => [...turns]));
     },
   };
