@@ -1,16 +1,34 @@
 import { describe, expect, it } from 'vitest';
-import { folderOfAudienceFile, folderOfImport, isSkippedRejects, keyOfRejects } from './reject-export.ts';
+import {
+  earlierRejects,
+  folderOfAudienceFile,
+  folderOfImport,
+  isSkippedRejects,
+  keyOfRejects,
+} from './reject-export.ts';
 
 describe('the objects of an export of rejected rows', () => {
   it('keep the path of the file in a folder for each import and each file of an audience', () => {
     const folder = folderOfImport('acme/', 12);
-    expect(keyOfRejects(folder, { path: 'day/a.csv', fileId: 7 })).toBe('acme/rejects/12/day/a.csv.csv.gz');
+    expect(keyOfRejects(folder, 2, { path: 'day/a.csv', fileId: 7 })).toBe('acme/rejects/12/2/day/a.csv.csv.gz');
     expect(folderOfAudienceFile('acme/', 3, 71)).toBe('acme/rejects/audiences/3/71/');
   });
 
   it('are named after the ID of the file if the key would be too long', () => {
     const path = 'ä'.repeat(505);
-    expect(keyOfRejects('acme/rejects/12/', { path, fileId: 7 })).toBe('acme/rejects/12/7.csv.gz');
+    expect(keyOfRejects('acme/rejects/12/', 2, { path, fileId: 7 })).toBe('acme/rejects/12/2/7.csv.gz');
+  });
+
+  it.each([
+    { key: 'acme/rejects/12/1/a.csv.csv.gz', isRemoved: true },
+    { key: 'acme/rejects/12/2/7.csv.gz', isRemoved: true },
+    { key: 'acme/rejects/12/3/a.csv.csv.gz', isRemoved: false },
+    { key: 'acme/rejects/12/1/notes.txt', isRemoved: false },
+    { key: 'acme/rejects/12/a.csv.csv.gz', isRemoved: false },
+    { key: 'acme/rejects/13/1/a.csv.csv.gz', isRemoved: false },
+  ])('attempt 3 removes $key: $isRemoved', ({ key, isRemoved }) => {
+    const isEarlier = earlierRejects('acme/rejects/12/', 3, [{ path: 'a.csv', fileId: 7 }]);
+    expect(isEarlier(key)).toBe(isRemoved);
   });
 
   it.each([

@@ -28,13 +28,24 @@ export function folderOfAudienceFile(prefix: string, audienceId: number, fileId:
   return `${prefix}${rejectsFolder}audiences/${audienceId}/${fileId}/`;
 }
 
-/** The object keeps the path of the file, unless the key would be too long. */
-export function keyOfRejects(
-  folder: string,
-  { path, fileId }: { readonly path: string; readonly fileId: number },
-): string {
-  const key = `${folder}${path}.csv.gz`;
-  return isKeyTooLong(key) ? `${folder}${fileId}.csv.gz` : key;
+type RejectsOf = { readonly path: string; readonly fileId: number };
+
+/**
+ * The object keeps the path of the file, unless the key would be too long. Each attempt has a folder of its own, so that
+ * a worker that lost its claim cannot overwrite or delete the objects of a later attempt.
+ */
+export function keyOfRejects(folder: string, attempt: number, { path, fileId }: RejectsOf): string {
+  const key = `${folder}${attempt}/${path}.csv.gz`;
+  return isKeyTooLong(key) ? `${folder}${attempt}/${fileId}.csv.gz` : key;
+}
+
+/** Tells the objects of the attempts before this one from other objects in the folder, which belong to the partner. */
+export function earlierRejects(folder: string, attempt: number, files: readonly RejectsOf[]): (key: string) => boolean {
+  const names = new Set(files.flatMap(({ path, fileId }) => [`${path}.csv.gz`, `${fileId}.csv.gz`]));
+  return (key) => {
+    const found = key.startsWith(folder) ? /^([1-9]\d*)\/(.+)$/s.exec(key.slice(folder.length)) : null;
+    return found !== null && Number(found[1]) < attempt && names.has(found[2] ?? '');
+  };
 }
 
 /** Whether an import of this path must skip the object. The path and the key include the partner's prefix. */

@@ -89,6 +89,8 @@ export type ExportOutcome =
 export interface RejectExportQueue {
   /** Claims the oldest due export of a partner that has no other running export. */
   claim(leaseSeconds: number): Promise<ClaimedExport | null>;
+  /** Lists the files of the export, whether or not they are complete. The list is empty before the first start. */
+  listFiles(claim: ClaimedExport): Promise<readonly Pick<FileToExport, 'fileId' | 'path'>[]>;
   /** Returns the files that are not complete. */
   start(claim: ClaimedExport): Promise<readonly FileToExport[]>;
   /** Records progress and extends the lease. Returns false if the claim was lost. */
@@ -130,7 +132,8 @@ export type OpenRejects = {
 export interface RejectStorage {
   /** Stores the object, completely or not at all, and returns its size. */
   write(key: string, body: Readable, signal: AbortSignal): Promise<number>;
-  removeAll(prefix: string): Promise<void>;
+  /** Removes the objects whose key starts with the prefix and is accepted. */
+  remove(prefix: string, isRemoved: (key: string) => boolean, signal: AbortSignal): Promise<void>;
   /** Returns a URL that downloads the object without credentials. */
   urlOf(key: string, seconds: number): Promise<string>;
 }

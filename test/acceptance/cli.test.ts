@@ -161,7 +161,7 @@ describe('inlet in a script', () => {
     const directory = join(cli.folder, 'downloads');
     const { code, out } = await run(`rejects ${id} --download --directory ${directory}`);
     expect([code, out]).toEqual([0, `import ${id}: 2 rejected rows exported in 1 file\n`]);
-    const file = readFileSync(join(directory, `rejects/${id}/bad.csv.csv.gz`));
+    const file = readFileSync(join(directory, `rejects/${id}/1/bad.csv.csv.gz`));
     const rows = parseCsv(gunzipSync(file).toString());
     expect(rows.slice(1).map(([, row, , reason]) => [row, reason])).toEqual([
       ['2', 'invalid_id'],

@@ -2,6 +2,7 @@ import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command } from '@aws-
 import { columnOfReason, rowRule, twoColumns } from '@inlet/row-rule/row-rule';
 import { validateRow } from '@inlet/row-rule/validate-row';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { z } from 'zod';
 import { audienceFileListSchema } from '../../src/adapters/http/records/audience.ts';
@@ -121,7 +122,7 @@ describe('the rejected rows of an import', () => {
     const [file] = await filesOf(market.api, id);
     expect(file).toMatchObject({
       file: 'large.csv.gz',
-      rejects_path: `rejects/${id}/large.csv.gz.csv.gz`,
+      rejects_path: `rejects/${id}/1/large.csv.gz.csv.gz`,
       rows: rows / 10,
     });
     expect((await download(file)).equals(bruteForce('large.csv.gz', content)), 'the same bytes').toBe(true);
@@ -210,7 +211,7 @@ describe('the rejected rows of an import', () => {
     expect(await codeOf(await post(market.api, id), 400)).toBe('credentials_required');
     expect(await exported(market.api, id, { credentials: own.credentials })).toMatchObject({ status: 2, rows: 1 });
     const [file] = await filesOf(market.api, id);
-    expect(file?.rejects_path).toBe(`rejects/${id}/in/day.csv.csv.gz`);
+    expect(file?.rejects_path).toBe(`rejects/${id}/1/in/day.csv.csv.gz`);
     expect(parseCsv((await download(file)).toString())).toHaveLength(2);
     const left = await withDatabase(market.stores, (client) =>
       client.query('SELECT FROM job_credential WHERE job_id = $1', [id]),
@@ -218,8 +219,10 @@ describe('the rejected rows of an import', () => {
     expect(left.rowCount, 'stored credentials').toBe(0);
   });
 
-  it('expire, and their objects are then removed', async () => {
+  it("expire, and their objects are then removed, but not the partner's own files in the same folder", async () => {
     const id = await imported('two/a.csv');
+    const notes = `rejects/${id}/1/notes.txt`;
+    await market.partner.upload(notes, 'mine');
     await exported(market.api, id);
     await withDatabase(market.stores, (client) =>
       client.query(`UPDATE reject_export SET expires_at = now() - interval '1 second' WHERE job_id = $1`, [id]),
@@ -227,7 +230,8 @@ describe('the rejected rows of an import', () => {
     expect(await codeOf(await market.api.request(pathOf(id)), 404)).toBe('not_found');
     const { bucket, prefix, s3 } = market.partner;
     const list = new ListObjectsV2Command({ Bucket: bucket, Prefix: `${prefix}rejects/${id}/` });
-    await waitUntil('the objects are removed', async () => ((await s3.send(list)).KeyCount ?? 0) === 0, 30);
+    const keys = async (): Promise<unknown> => (await s3.send(list)).Contents?.map(({ Key: key }) => key);
+    await waitUntil('the objects are removed', async () => isDeepStrictEqual(await keys(), [prefix + notes]), 30);
     expect(await exported(market.api, id), 'a new export').toMatchObject({ status: 2, rows: 2 });
   });
 
@@ -288,7 +292,7 @@ describe('the rejected rows of a file of an audience', () => {
       rows: 250,
       file: { file: `${market.partner.prefix}some/a.csv`, rows: 250 },
     });
-    expect(found?.file?.rejects_path).toBe(`rejects/audiences/${audienceId}/${fileId}/a.csv.csv.gz`);
+    expect(found?.file?.rejects_path).toBe(`rejects/audiences/${audienceId}/${fileId}/1/a.csv.csv.gz`);
     const lines = parseCsv((await download(found?.file)).toString());
     expect(lines).toHaveLength(251);
     expect(lines.at(-1)).toEqual([`${market.partner.prefix}some/a.csv`, '251', 'id', 'invalid_id', 'nonsense,y']);
@@ -321,7 +325,7 @@ describe('an export of rejected rows whose worker is killed', () => {
     await waitUntil('the worker is killed', () => Promise.resolve(killed.child.signalCode === 'SIGKILL'), 30);
     expect(await read(market.api, id)).toMatchObject({ status: 1, files_total: 3, files_done: 1 });
     const { bucket, prefix, s3 } = market.partner;
-    const firstObject = new HeadObjectCommand({ Bucket: bucket, Key: `${prefix}rejects/${id}/k/a.csv.csv.gz` });
+    const firstObject = new HeadObjectCommand({ Bucket: bucket, Key: `${prefix}rejects/${id}/1/k/a.csv.csv.gz` });
     const { LastModified: before } = await s3.send(firstObject);
     const next = await startWorker(market.stores.environment, 'rejects-killed-next');
     expect(await finished(market.api, id)).toMatchObject({ status: 2, files_done: 3, rows: 1500 });

@@ -12,6 +12,12 @@ const isOpen = sql`status IN (${sql.join(openStatuses)})`;
 export function postgresRejectQueue(db: Database): RejectExportQueue {
   return {
     claim: (leaseSeconds) => db.transaction().execute((tx) => claimExport(tx, leaseSeconds)),
+    listFiles: async (claim) => {
+      const { rows } = await sql<{ id: number; path: string }>`
+        SELECT source.id, source.path FROM reject_file file JOIN job_file source ON source.id = file.job_file_id
+        WHERE file.export_id = ${claim.exportId}`.execute(db);
+      return rows.map(({ id, path }) => ({ fileId: id, path }));
+    },
     start: (claim) => db.transaction().execute((tx) => startExport(tx, claim)),
     renew: async (claim, leaseSeconds, read) => {
       if (read) {

@@ -25,15 +25,20 @@ export function s3RejectStorage(client: S3Client, settings: PublicBucket): Rejec
   const keys = { accessKeyId: settings.accessKeyId, secretAccessKey: settings.secretAccessKey.reveal() };
   return {
     write: (key, body, signal) => writeObject(client, { Bucket: bucket, Key: key }, body, signal),
-    removeAll: async (prefix) => {
+    remove: async (prefix, isRemoved, signal) => {
+      const options = { abortSignal: signal };
       for await (const { Contents: found = [] } of paginateListObjectsV2(
         { client },
         { Bucket: bucket, Prefix: prefix },
+        options,
       )) {
-        const objects = found.flatMap(({ Key: key }) => (key?.startsWith(prefix) ? { Key: key } : []));
+        const objects = found.flatMap(({ Key: key }) =>
+          key?.startsWith(prefix) && isRemoved(key) ? { Key: key } : [],
+        );
         if (objects.length === 0) continue;
         const { Errors: errors = [] } = await client.send(
           new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects: objects, Quiet: true } }),
+          options,
         );
         if (errors[0]) throw new Error(`the storage did not delete ${errors[0].Key}: ${errors[0].Code}`);
       }

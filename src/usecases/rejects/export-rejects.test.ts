@@ -29,6 +29,7 @@ async function callsOf(given: Partial<ClaimedExport>, error: Error | null): Prom
       isDue = false;
       return found;
     },
+    listFiles: async () => [file],
     start: async () => [file],
     renew: async () => true,
     commitFile: async (_claim, _file, outcome) => {
@@ -49,7 +50,7 @@ async function callsOf(given: Partial<ClaimedExport>, error: Error | null): Prom
     },
     rejectStorage: {
       write: async () => 1,
-      removeAll: async (prefix) => void calls.push(`remove ${prefix}`),
+      remove: async (prefix) => void calls.push(`remove ${prefix}`),
       urlOf: async () => '',
     },
     attributes: {

@@ -2,7 +2,7 @@ import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-rule';
 import { importKeys } from '../../domain/attribute.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Limits } from '../../domain/limits.ts';
-import { exportDays, keyOfRejects, maxExportAttempts } from '../../domain/reject-export.ts';
+import { earlierRejects, exportDays, keyOfRejects, maxExportAttempts } from '../../domain/reject-export.ts';
 import { requireLayout } from '../../domain/source-file.ts';
 import type { ObjectStore, SourceStorage } from '../../ports/object-store.ts';
 import type { Log } from '../../ports/observability.ts';
@@ -55,11 +55,12 @@ async function runExport(deps: ExportRejectsDeps, claim: ClaimedExport, signal: 
   };
   try {
     await pollWhile(log, renew, async () => {
+      const either = AbortSignal.any([signal, lost.signal]);
       if (claim.isExpired) {
-        await deps.rejectStorage.removeAll(claim.folder);
+        await removeEarlier(deps, claim, either);
         return queue.remove(claim);
       }
-      await exportFiles(deps, claim, progress, AbortSignal.any([signal, lost.signal]));
+      await exportFiles(deps, claim, progress, either);
       await queue.finish(claim, null, exportDays);
     });
     log.info({ exportId, partnerId, jobId: claim.source.jobId }, 'rejected rows exported');
@@ -89,7 +90,7 @@ async function exportFiles(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<void> {
-  if (claim.isNew) await deps.rejectStorage.removeAll(claim.folder);
+  if (claim.isNew) await removeEarlier(deps, claim, signal);
   const files = await deps.rejectQueue.start(claim);
   if (files.length === 0) return;
   const { keyType, partnerId } = claim;
@@ -103,6 +104,18 @@ async function exportFiles(
       if (!(await deps.rejectQueue.commitFile(claim, file, outcome))) return;
     }
   });
+}
+
+/** Removes the objects of earlier attempts. The partner may have stored other objects in the folder. */
+async function removeEarlier(
+  { rejectQueue, rejectStorage }: ExportRejectsDeps,
+  claim: ClaimedExport,
+  signal: AbortSignal,
+): Promise<void> {
+  const files = await rejectQueue.listFiles(claim);
+  if (files.length === 0) return;
+  const named = files.map(({ fileId, path }) => ({ fileId, path: nameOf(claim, path) }));
+  await rejectStorage.remove(claim.folder, earlierRejects(claim.folder, claim.attempt, named), signal);
 }
 
 type Run = {
@@ -127,7 +140,7 @@ async function exportFile(
       const shapes = claim.keyType === null ? audienceShapes : marketplaceShapes;
       const layout = { ...requireLayout(head, shapes), unhyphenatedIds: claim.unhyphenatedIds };
       const rows = await rejects.read({ fileId, body, isGzip, layout }, limits.maxLineBytes, signal);
-      const key = keyOfRejects(claim.folder, { path: nameOf(claim, path), fileId });
+      const key = keyOfRejects(claim.folder, claim.attempt, { path: nameOf(claim, path), fileId });
       const bytes = await rejectStorage.write(key, await rejects.toCsv({ fileId, path }, signal), signal);
       return { is: 'done', key, bytes, rows };
     } finally {
