@@ -166,6 +166,6 @@ async function finishExport(
       failure_detail = CASE WHEN ${failure !== null} THEN ${failure?.detail ?? null}
         WHEN ${failedFiles} > 0 THEN ${failedFiles} || ' of ' || ${allFiles} || ' files failed.' END,
       finished_at = now(), claimed_until = NULL, expires_at = now() + make_interval(days => ${days})
-    WHERE ${isHeld(claim)}`.execute(tx);
+    WHERE ${isHeld(claim)} AND ${isOpen}`.execute(tx);
   if (wasChanged(ended)) await tx.deleteFrom('job_credential').where('job_id', '=', claim.source.jobId).execute();
 }

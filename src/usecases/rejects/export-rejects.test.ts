@@ -20,7 +20,11 @@ const claim: ClaimedExport = {
 const file: FileToExport = { fileId: 3, path: 'a.csv', object: { key: 'acme/a.csv', etag: 'x', size: 1 } };
 
 /** Runs one export and returns the calls to the queue and the storage. */
-async function callsOf(given: Partial<ClaimedExport>, error: Error | null): Promise<string[]> {
+async function callsOf(
+  given: Partial<ClaimedExport>,
+  error: Error | null,
+  remove: () => Promise<void> = async () => undefined,
+): Promise<string[]> {
   const calls: string[] = [];
   let isDue = true;
   const rejectQueue: RejectExportQueue = {
@@ -50,7 +54,10 @@ async function callsOf(given: Partial<ClaimedExport>, error: Error | null): Prom
     },
     rejectStorage: {
       write: async () => 1,
-      remove: async (prefix) => void calls.push(`remove ${prefix}`),
+      remove: async (prefix) => {
+        calls.push(`remove ${prefix}`);
+        await remove();
+      },
       urlOf: async () => '',
     },
     attributes: {
@@ -71,6 +78,12 @@ async function callsOf(given: Partial<ClaimedExport>, error: Error | null): Prom
 describe('exportRejects', () => {
   it('removes the objects of an expired export, then its record', async () => {
     expect(await callsOf({ isExpired: true }, null)).toEqual(['remove acme/rejects/1/', 'remove', 'drop']);
+  });
+
+  it('tries to remove an expired export again, however often it has failed', async () => {
+    const outage = () => Promise.reject(new Error('connection lost'));
+    const calls = await callsOf({ isExpired: true, isNew: false, tries: maxExportAttempts + 1 }, null, outage);
+    expect(calls).toEqual(['remove acme/rejects/1/', 'postpone 10', 'drop']);
   });
 
   it('tries again after an outage', async () => {

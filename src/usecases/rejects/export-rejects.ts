@@ -69,6 +69,8 @@ async function runExport(deps: ExportRejectsDeps, claim: ClaimedExport, signal: 
     if (signal.aborted) return queue.postpone(claim, 0);
     const failure = error instanceof Failure && error.isFinal ? error : null;
     log[failure ? 'info' : 'warn']({ exportId, partnerId, tries, err: error }, 'export of rejected rows failed');
+    // The removal of an expired export is tried until it succeeds. The export has ended and cannot fail any more.
+    if (claim.isExpired) return queue.postpone(claim, retryAfterSeconds);
     if (failure) await queue.finish(claim, failure, exportDays);
     else if (tries < maxExportAttempts) await queue.postpone(claim, retryAfterSeconds);
     else await queue.finish(claim, abandoned(tries), exportDays);
