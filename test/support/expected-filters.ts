@@ -110,6 +110,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     ofFoundJob,
     ofFoundJob,
     ofFoundJob,
+    ofFoundJob,
     /FROM reject_export export, LATERAL [\s\S]*WHERE export\.partner_id = \$/,
     ofFoundJob,
   ],

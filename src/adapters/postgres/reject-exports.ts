@@ -58,7 +58,7 @@ async function requireFewOpen(tx: Tx, partnerId: PartnerId, max: number): Promis
   throw new Failure('too_many_open_jobs', `The partner has ${max} open exports of rejected rows, which is the limit.`);
 }
 
-/** An expired export starts from scratch. A failed one keeps the objects that are complete. */
+/** An expired export starts from scratch. A failed one reads the files that failed again, and keeps the other objects. */
 async function restart(
   tx: Tx,
   partnerId: PartnerId,
@@ -69,6 +69,9 @@ async function restart(
       started_at = CASE WHEN ${is_expired} THEN NULL ELSE started_at END,
       expires_at = NULL, failure_code = NULL, failure_detail = NULL
     WHERE partner_id = ${partnerId} AND id = ${id}`.execute(tx);
+  await sql`
+    UPDATE reject_file SET status = ${jobStatus.pending}, bytes_read = 0, failure_code = NULL, failure_detail = NULL
+    WHERE partner_id = ${partnerId} AND export_id = ${id} AND status = ${jobStatus.failed}`.execute(tx);
   return job_id;
 }
 

@@ -126,9 +126,9 @@ function isOpenOf(table: string): RawBuilder<unknown> {
   return sql`${sql.ref(`${table}.status`)} IN (${sql.join(openStatuses)})`;
 }
 
-/** The first attempt lists the files with rejected rows. After a failure, the files that failed are read again. */
+/** The first attempt lists the files with rejected rows. */
 async function startExport(tx: Tx, claim: ClaimedExport): Promise<FileToExport[]> {
-  const { exportId, tries } = claim;
+  const { exportId } = claim;
   if (claim.isNew) {
     await sql`DELETE FROM reject_file WHERE export_id = ${exportId}`.execute(tx);
     await sql`
@@ -138,10 +138,6 @@ async function startExport(tx: Tx, claim: ClaimedExport): Promise<FileToExport[]
       WHERE ${isHeld(claim)} AND file.id = coalesce(export.job_file_id, file.id)
         AND EXISTS (SELECT FROM job_file_reject reject WHERE reject.job_file_id = file.id)`.execute(tx);
     await sql`UPDATE reject_export export SET started_at = now() WHERE ${isHeld(claim)}`.execute(tx);
-  } else if (tries === 1) {
-    await sql`
-      UPDATE reject_file SET status = ${jobStatus.pending}, bytes_read = 0, failure_code = NULL, failure_detail = NULL
-      WHERE export_id = ${exportId} AND status = ${jobStatus.failed}`.execute(tx);
   }
   const { rows } = await sql<{ id: number; path: string; key: string; etag: string; size: number }>`
     SELECT source.id, source.path, source.key, source.etag, source.size

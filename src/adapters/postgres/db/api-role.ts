@@ -117,7 +117,7 @@ export const apiTables: Readonly<Record<string, string>> = {
   user_token: 'SELECT, INSERT (partner_id, customer_id, token_hash, created_by), UPDATE (revoked_at)',
   reject_export:
     'SELECT, INSERT, UPDATE (status, earlier_attempts, requested_at, started_at, finished_at, expires_at, failure_code, failure_detail)',
-  reject_file: 'SELECT',
+  reject_file: 'SELECT, UPDATE (status, bytes_read, failure_code, failure_detail)',
   audience:
     'SELECT, INSERT, UPDATE (name, deleted_at, generation, uploaded_devices, unique_devices, matched_devices, matched_at, last_load_id, updated_at)',
   audience_load: 'SELECT, INSERT, UPDATE (superseded, dismissed_at)',
