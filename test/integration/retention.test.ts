@@ -258,6 +258,37 @@ describe('retention', () => {
     expect(await left()).toEqual([]);
   });
 
+  it('removes a deleted audience for which a process of an earlier release has stored a report', async () => {
+    const scope = { partnerId: partner.id, customerId: null };
+    const load = { path: { relative: 'a.csv', literal: null }, maxOpenJobs: 100 };
+    const { audienceId } = await deps.audiences.create(scope, { ...load, name: 'buyers' });
+    await deps.audiences.remove(scope, audienceId);
+    await query('DELETE FROM dead_generation WHERE audience_id = $1', [audienceId]);
+    await query('DELETE FROM audience_load WHERE audience_id = $1', [audienceId]);
+    await query(
+      `INSERT INTO composition (audience_id, split, generation, last_load_id, report) VALUES ($1, 'country', 0, 1, '{}')`,
+      [audienceId],
+    );
+    await sweep();
+    expect(await query('SELECT FROM audience WHERE id = $1', [audienceId])).toEqual([]);
+  });
+
+  it('takes the other steps if one fails, and reports the failure', async () => {
+    await query(
+      `INSERT INTO api_key (partner_id, key_hash, name, revoked_at) VALUES ($1, 'k9', 'old', now() - interval '91 days')`,
+      [partner.id],
+    );
+    const jobId = await submitImport();
+    await end(jobId, 401);
+    await query('DELETE FROM sweep');
+    const removeDeletedAudiences = () => Promise.reject(new Error('refused'));
+    const retentionStore = { ...deps.retentionStore, removeDeletedAudiences };
+    const run = removeExpiredRecords({ ...deps, retentionStore, log: silentLog }, new AbortController().signal);
+    await expect(run).rejects.toThrow('audiences');
+    expect(await tablesOf(jobId)).toEqual([]);
+    expect(await query(`SELECT FROM api_key WHERE partner_id = $1 AND name = 'old'`, [partner.id])).toEqual([]);
+  });
+
   it('runs once an hour across all workers', async () => {
     const jobId = await submitImport();
     await sweep();

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { JobId } from '../../domain/ids.ts';
 import { jobKind, openStatuses } from '../../domain/job.ts';
 import type { ExpiredJobs, RetentionStore } from '../../ports/retention-store.ts';
-import type { Database } from './db/tables.ts';
+import type { Database, Tx } from './db/tables.ts';
 
 export function postgresRetentionStore(db: Database): RetentionStore {
   return {
@@ -18,18 +18,27 @@ export function postgresRetentionStore(db: Database): RetentionStore {
       );
       return Number(numAffectedRows ?? 0);
     },
-    removeDeletedAudiences: async (limit) => {
-      const { numAffectedRows } = await sql`
-        DELETE FROM audience WHERE id = ANY (ARRAY(
-          SELECT id FROM audience WHERE deleted_at IS NOT NULL
-            AND NOT EXISTS (SELECT FROM audience_load load WHERE load.audience_id = audience.id)
-            AND NOT EXISTS (SELECT FROM dead_generation dead WHERE dead.audience_id = audience.id)
-          ORDER BY deleted_at LIMIT ${limit}))`.execute(db);
-      return Number(numAffectedRows ?? 0);
-    },
+    removeDeletedAudiences: (limit) => db.transaction().execute((tx) => deleteAudiences(tx, limit)),
     removeExpiredSessions: (limit) => deleteExpiredSessions(db, limit),
     removeEndedCredentials: (days, limit) => deleteEndedCredentials(db, days, limit),
   };
+}
+
+/**
+ * A process of an earlier release can store a report of an audience after its deletion. The lock makes such a process
+ * wait, so that no report is added between the two deletes.
+ */
+async function deleteAudiences(tx: Tx, limit: number): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    SELECT id FROM audience WHERE deleted_at IS NOT NULL
+      AND NOT EXISTS (SELECT FROM audience_load load WHERE load.audience_id = audience.id)
+      AND NOT EXISTS (SELECT FROM dead_generation dead WHERE dead.audience_id = audience.id)
+    ORDER BY deleted_at LIMIT ${limit} FOR UPDATE`.execute(tx);
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return 0;
+  await sql`DELETE FROM composition WHERE audience_id = ANY(${ids}::bigint[])`.execute(tx);
+  await sql`DELETE FROM audience WHERE id = ANY(${ids}::bigint[])`.execute(tx);
+  return ids.length;
 }
 
 async function deleteExpiredSessions(db: Database, limit: number): Promise<number> {

@@ -26,23 +26,38 @@ type Deps = UploadSweepDeps & {
   readonly log: Log;
 };
 
-/** Removes records of finished work whose retention period has ended, in short transactions with pauses in between. */
+/**
+ * Removes records of finished work whose retention period has ended, in short transactions with pauses in between. A step
+ * that fails does not prevent the others, and the run then fails at its end.
+ */
 export async function removeExpiredRecords(deps: Deps, signal: AbortSignal): Promise<void> {
   if (!(await deps.lanes.claimTurn('remove expired records', retentionEverySeconds))) return;
   const { retentionStore: store, retention } = deps;
-  const jobs = await removeExpiredJobs(deps, signal);
   const { rows } = removedAtATime;
-  const auditEntries = await removeAll(() => store.removeAuditEntries(retention.auditLogDays, rows), signal);
-  const generations = await removeAll(() => store.removePurgedGenerations(purgedGenerationDays, rows), signal);
-  const audiences = await removeAll(() => store.removeDeletedAudiences(rows), signal);
-  const sessions = await removeAll(() => store.removeExpiredSessions(rows), signal);
-  const uploads = await removeAll(() => deps.uploadSweep.removeEnded(rows), signal);
-  const credentials = await removeAll(() => store.removeEndedCredentials(endedCredentialDays, rows), signal);
-  const removed = { jobs, auditEntries, generations, audiences, sessions, uploads, credentials };
+  const steps: Readonly<Record<string, () => Promise<number>>> = {
+    jobs: () => removeExpiredJobs(deps, signal),
+    auditEntries: () => removeAll(() => store.removeAuditEntries(retention.auditLogDays, rows), signal),
+    generations: () => removeAll(() => store.removePurgedGenerations(purgedGenerationDays, rows), signal),
+    audiences: () => removeAll(() => store.removeDeletedAudiences(rows), signal),
+    sessions: () => removeAll(() => store.removeExpiredSessions(rows), signal),
+    uploads: () => removeAll(() => deps.uploadSweep.removeEnded(rows), signal),
+    credentials: () => removeAll(() => store.removeEndedCredentials(endedCredentialDays, rows), signal),
+    // Last, because only this step needs the storage.
+    abortedUploads: () => abortExpiredUploads(deps, signal),
+  };
+  const removed: Record<string, number> = {};
+  const failed: string[] = [];
+  for (const [step, run] of Object.entries(steps)) {
+    try {
+      removed[step] = await run();
+    } catch (error) {
+      if (signal.aborted) throw error;
+      deps.log.warn({ step, err: error }, 'expired records not removed');
+      failed.push(step);
+    }
+  }
   if (Object.values(removed).some((count) => count > 0)) deps.log.info(removed, 'expired records removed');
-  // Last, because only this step needs the storage.
-  const aborted = await abortExpiredUploads(deps, signal);
-  if (aborted > 0) deps.log.info({ uploads: aborted }, 'expired uploads aborted');
+  if (failed.length > 0) throw new Error(`the removal of expired records failed: ${failed.join(', ')}`);
 }
 
 async function removeExpiredJobs({ retentionStore: store, retention }: Deps, signal: AbortSignal): Promise<number> {
