@@ -149,14 +149,9 @@ async function repairJob(deps: RepairDeps, files: readonly FileToRepair[], signa
       await deps.warehouse.writeJobKeys(first.jobId, importKeys(active, first.keyType));
     }
     for (const file of files) {
-      const loadId = await deps.repairRecords.startLoad(file, file.loadId, deps.repairEngine.shards);
-      loadIds.push(loadId);
-      const { jobId, partnerId, target } = file;
-      // With 0 bytes, the load uses the shared stage and needs no tables of its own.
-      const load = { loadId, jobId, partnerId, target, bytes: 0 };
-      const problem = await stageAgain(deps, { load, file }, signal);
-      if (problem === null) staged.push({ load, file });
-      else lines.push(describe(file, `cannot be loaded again: ${problem}`));
+      const found = await stageFile(deps, file, loadIds, signal);
+      if ('load' in found) staged.push(found);
+      else lines.push(describe(file, `cannot be loaded again: ${found.problem}`));
     }
     lines.push(...(await addMissing(deps, staged)));
     return { lines, isComplete: staged.length === files.length };
@@ -167,8 +162,43 @@ async function repairJob(deps: RepairDeps, files: readonly FileToRepair[], signa
   }
 }
 
+type StageDeps = Omit<StageBatchDeps, 'files'> & {
+  readonly repairRecords: Pick<RepairRecords, 'startLoad'>;
+  readonly repairEngine: Pick<RepairEngine, 'shards'>;
+};
+
+/**
+ * Whether IDs without hyphens were accepted when the file was loaded is not recorded, and the setting may have changed
+ * since then. Therefore, if the row counts differ without them, the file is staged again with them. Adds the IDs of its
+ * loads to `loadIds`.
+ */
+export async function stageFile(
+  deps: StageDeps,
+  file: FileToRepair,
+  loadIds: LoadId[],
+  signal: AbortSignal,
+): Promise<StagedFile | { readonly problem: string }> {
+  const problems: string[] = [];
+  for (const unhyphenatedIds of [false, true]) {
+    const loadId = await deps.repairRecords.startLoad(file, file.loadId, deps.repairEngine.shards);
+    loadIds.push(loadId);
+    const { jobId, partnerId, target } = file;
+    // With 0 bytes, the load uses the shared stage and needs no tables of its own.
+    const staged = { load: { loadId, jobId, partnerId, target, bytes: 0 }, file };
+    const problem = await stageAgain(deps, staged, unhyphenatedIds, signal);
+    if (problem === null) return staged;
+    problems.push(problem);
+  }
+  return { problem: problems[0] ?? '' };
+}
+
 /** Returns the reason why the file cannot be repaired, or null. Its row counts must match the recorded counts. */
-async function stageAgain(deps: RepairDeps, { load, file }: StagedFile, signal: AbortSignal): Promise<string | null> {
+async function stageAgain(
+  deps: Omit<StageBatchDeps, 'files'>,
+  { load, file }: StagedFile,
+  unhyphenatedIds: boolean,
+  signal: AbortSignal,
+): Promise<string | null> {
   const { fileId, object, expectGzip, source } = file;
   const claim: BatchClaim = {
     batchId: fileId,
@@ -177,8 +207,7 @@ async function stageAgain(deps: RepairDeps, { load, file }: StagedFile, signal: 
     load,
     files: [{ fileId, object, expectGzip }],
     badRowShare: 1,
-    // The rows were accepted when they were loaded. The setting may have changed since then.
-    unhyphenatedIds: true,
+    unhyphenatedIds,
     previousLoadId: null,
   };
   // The job has ended, so there is no progress to record and nothing that could cancel the load.
