@@ -2207,6 +2207,14 @@ GRANT UPDATE(failure_detail) ON TABLE public.reject_export TO inlet_api;
 
 GRANT SELECT ON TABLE public.reject_file TO inlet_api;
 
+GRANT UPDATE(status) ON TABLE public.reject_file TO inlet_api;
+
+GRANT UPDATE(bytes_read) ON TABLE public.reject_file TO inlet_api;
+
+GRANT UPDATE(failure_code) ON TABLE public.reject_file TO inlet_api;
+
+GRANT UPDATE(failure_detail) ON TABLE public.reject_file TO inlet_api;
+
 GRANT SELECT,INSERT ON TABLE public.report_draw TO inlet_api;
 
 GRANT SELECT,INSERT ON TABLE public.report_request TO inlet_api;
