@@ -73,7 +73,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /from "user_token" as "token" .* "token"\."partner_id" = \$/,
     'follows a statement that has found the customer for the caller',
   ],
-  'event-log.ts': [/FROM event LEFT JOIN customer [\s\S]* WHERE event\.partner_id = \$/],
+  'event-log.ts': [byWorkers, /FROM event LEFT JOIN customer [\s\S]* WHERE event\.partner_id = \$/],
   'idempotency-store.ts': [
     /from "accepted_request" where "partner_id" = \$/,
     /^insert into "accepted_request" .* FROM partner_usage WHERE partner_id = \$/s,
