@@ -32,8 +32,11 @@ export interface UploadLog {
 
 /** The same uploads, for workers. */
 export interface UploadSweep {
-  /** Lists uploads of all partners that expired more than this time ago and have not ended. */
-  listExpired(graceHours: number, limit: number): Promise<readonly (StartedUpload & { readonly id: number })[]>;
+  /** Lists uploads of all partners that expired more than this time ago and have not ended, in the order of their IDs. */
+  listExpired(
+    graceHours: number,
+    page: { readonly afterId: number; readonly limit: number },
+  ): Promise<readonly (StartedUpload & { readonly id: number })[]>;
   markEnded(ids: readonly number[]): Promise<void>;
   /** Removes up to `limit` records of uploads that have ended, and returns the number removed. */
   removeEnded(limit: number): Promise<number>;

@@ -27,13 +27,14 @@ export function postgresUploadLog(db: Database): UploadLog {
 
 export function postgresUploadSweep(db: Database): UploadSweep {
   return {
-    listExpired: (graceHours, limit) =>
+    listExpired: (graceHours, { afterId, limit }) =>
       db
         .selectFrom('upload')
         .select(['id', 'object_key as key', 'storage_id as storageId'])
         .where('ended_at', 'is', null)
         .where('expires_at', '<', sql<Date>`now() - make_interval(hours => ${graceHours})`)
-        .orderBy('expires_at')
+        .where('id', '>', afterId)
+        .orderBy('id')
         .limit(limit)
         .execute(),
     markEnded: async (ids) => {

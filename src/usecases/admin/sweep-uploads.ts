@@ -8,18 +8,36 @@ export type UploadSweepDeps = {
 
 const abortedAtATime = 100;
 
-/** Removes the parts of uploads that have expired. Returns the number of uploads. */
+/**
+ * Removes the parts of uploads that have expired. Returns the number of uploads. An upload that cannot be aborted does not
+ * prevent the others, and the sweep then fails at its end.
+ */
 export async function abortExpiredUploads(
   { uploadSweep, uploads }: UploadSweepDeps,
   signal: AbortSignal,
 ): Promise<number> {
-  let all = 0;
-  while (!signal.aborted) {
-    const expired = await uploadSweep.listExpired(uploadGraceHours, abortedAtATime);
-    if (expired.length === 0) break;
-    for (const upload of expired) await uploads.abort(upload);
-    await uploadSweep.markEnded(expired.map(({ id }) => id));
-    all += expired.length;
+  let aborted = 0;
+  let failed = 0;
+  let cause: unknown;
+  for (let afterId = 0; !signal.aborted;) {
+    const expired = await uploadSweep.listExpired(uploadGraceHours, { afterId, limit: abortedAtATime });
+    const ended: number[] = [];
+    for (const upload of expired) {
+      if (signal.aborted) break;
+      try {
+        await uploads.abort(upload);
+        ended.push(upload.id);
+      } catch (error) {
+        failed += 1;
+        cause ??= error;
+      }
+    }
+    await uploadSweep.markEnded(ended);
+    aborted += ended.length;
+    const last = expired.at(-1);
+    if (!last) break;
+    afterId = last.id;
   }
-  return all;
+  if (failed > 0) throw new Error(`${failed} of ${aborted + failed} expired uploads were not aborted`, { cause });
+  return aborted;
 }
