@@ -100,8 +100,8 @@ export const rejectsFileExample: RejectsFileRecord = {
   file: 'with-bad-rows.csv',
   status: 2,
   rows: 1,
-  rejects_path: 'rejects/1/with-bad-rows.csv.csv.gz',
+  rejects_path: 'rejects/1/1/with-bad-rows.csv.csv.gz',
   bytes: 121,
-  url: 'https://storage.example.com/inlet/acme/rejects/1/with-bad-rows.csv.csv.gz?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=3600&X-Amz-SignedHeaders=host&X-Amz-Signature=6f0e',
+  url: 'https://storage.example.com/inlet/acme/rejects/1/1/with-bad-rows.csv.csv.gz?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=3600&X-Amz-SignedHeaders=host&X-Amz-Signature=6f0e',
   error: null,
 };
