@@ -95,11 +95,14 @@ describe('the partner store', () => {
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it("allows no rejected rows in a new partner's audience files until a share is set", async () => {
+  it('allows neither rejected rows nor IDs without hyphens for a new partner until they are set', async () => {
     const [mine, theirs] = [await partners.create(newPartner('settings')), await partners.create(newPartner('other'))];
-    expect(await partners.readSettings(mine.id)).toEqual({ audienceBadRowShare: 0 });
+    const initial = { audienceBadRowShare: 0, unhyphenatedIds: false };
+    expect(await partners.readSettings(mine.id)).toEqual(initial);
     await partners.writeSettings(mine.id, { audienceBadRowShare: 0.01 });
-    expect(await partners.readSettings(mine.id)).toEqual({ audienceBadRowShare: 0.01 });
-    expect(await partners.readSettings(theirs.id)).toEqual({ audienceBadRowShare: 0 });
+    expect(await partners.readSettings(mine.id)).toEqual({ ...initial, audienceBadRowShare: 0.01 });
+    await partners.writeSettings(mine.id, { unhyphenatedIds: true });
+    expect(await partners.readSettings(mine.id)).toEqual({ audienceBadRowShare: 0.01, unhyphenatedIds: true });
+    expect(await partners.readSettings(theirs.id)).toEqual(initial);
   });
 });
