@@ -7,7 +7,10 @@ import { type Campaign, behaviors, percentile, startCampaign } from './webhook-c
 
 const isLong = inject('campaign') === 'long';
 /** Events of all receivers together, without and with kills. */
-const wanted = isLong ? { calm: 2_000, wild: 8_000, killEveryMs: 4_000 } : { calm: 200, wild: 150, killEveryMs: 1_500 };
+/** The gate runs other suites at the same time, so its limit only detects events that wait for a poll or a retry. */
+const wanted = isLong
+  ? { calm: 2_000, wild: 8_000, killEveryMs: 4_000, p95Ms: 1_000 }
+  : { calm: 200, wild: 150, killEveryMs: 1_500, p95Ms: 10_000 };
 const seed = 23;
 
 describe('the delivery of events', () => {
@@ -71,8 +74,7 @@ describe('the delivery of events', () => {
         p95WithKillsMs: Math.round(percentile(campaign.delays(works), 0.95)),
       };
       process.stdout.write(`webhooks ${JSON.stringify(figures)}\n`);
-      // The gate runs other suites at the same time.
-      if (isLong) expect(p95).toBeLessThan(1_000);
+      expect(p95).toBeLessThan(wanted.p95Ms);
     },
   );
 
