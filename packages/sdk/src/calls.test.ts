@@ -173,6 +173,20 @@ describe('retries', () => {
       else sendJson(response, 200, []);
     });
     expect(await inlet.listAttributes()).toMatchObject({ ok: true });
+    expect(seen().map(({ path }) => path)).toEqual(Array(2).fill('/v1/marketplace/attributes'));
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(990);
+  });
+
+  it('waits for the time in Retry-After if the connection breaks during that response', async () => {
+    const times: number[] = [];
+    const inlet = await inletOn((response, _request, count) => {
+      times.push(performance.now());
+      if (count > 1) return sendJson(response, 200, []);
+      response.writeHead(429, { 'content-type': 'application/json', 'content-length': '100', 'retry-after': '1' });
+      response.write('{"type"', () => setTimeout(() => response.destroy(), 50));
+    });
+    expect(await inlet.listAttributes()).toMatchObject({ ok: true });
+    expect(times).toHaveLength(2);
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(990);
   });
 

@@ -90,11 +90,11 @@ export async function* followEvents<T>(
           if (event === lastEvent) return;
         }
       } else {
+        retryAfter = readRetryAfter(response.headers.get('retry-after'));
         const whole = { status: response.status, headers: response.headers, text: await response.text() };
         const result = readResponse<never>(whole, seen.attempts);
         problem = result.ok ? fail('unreadable_answer', 'The response is not an event stream.', seen.attempts) : result;
         if (!isRetryable(whole)) return yield problem;
-        retryAfter = readRetryAfter(response.headers.get('retry-after'));
       }
     } catch (error) {
       if (signal?.aborted) return yield abortedBy(signal, seen.attempts);

@@ -11,16 +11,19 @@ export type HttpResponse = { readonly status: number; readonly headers: Headers;
 
 export type Limits = { readonly timeoutMs: number; readonly signal: AbortSignal | undefined };
 
+/** `retryAfterMs` is also set if the connection broke after the headers had arrived. */
+type Tried = (Success<HttpResponse> | { readonly ok: false; readonly problem: LocalProblem }) & {
+  readonly retryAfterMs: number | null;
+};
+
 /**
  * Sends one request and reads the whole response. Does not follow redirects, so that credentials are sent to only one
  * host.
  */
-async function sendOnce(
-  request: HttpRequest,
-  { timeoutMs, signal }: Limits,
-): Promise<Success<HttpResponse> | { readonly ok: false; readonly problem: LocalProblem }> {
+async function sendOnce(request: HttpRequest, { timeoutMs, signal }: Limits): Promise<Tried> {
   const timer = AbortSignal.timeout(timeoutMs);
   const { url, method } = request;
+  let retryAfterMs: number | null = null;
   try {
     const response = await fetch(url, {
       method,
@@ -28,11 +31,13 @@ async function sendOnce(
       redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, timer]) : timer,
     });
-    return succeed({ status: response.status, headers: response.headers, text: await response.text() });
+    const { status, headers } = response;
+    retryAfterMs = readRetryAfter(headers.get('retry-after'));
+    return { ...succeed({ status, headers, text: await response.text() }), retryAfterMs };
   } catch (error) {
-    if (signal?.aborted) return abortedBy(signal);
-    if (timer.aborted) return fail('timed_out', `No response within ${timeoutMs} ms.`);
-    return fail('network_failed', describe(error));
+    if (signal?.aborted) return { ...abortedBy(signal), retryAfterMs };
+    if (timer.aborted) return { ...fail('timed_out', `No response within ${timeoutMs} ms.`), retryAfterMs };
+    return { ...fail('network_failed', describe(error)), retryAfterMs };
   }
 }
 
@@ -157,8 +162,7 @@ export async function sendWithRetries(
       ? { ok: true, response: tried.value, attempts }
       : { ok: false, problem: { ...tried.problem, attempts } };
     if (limits.signal?.aborted) return last;
-    const retryAfter = tried.ok ? readRetryAfter(tried.value.headers.get('retry-after')) : null;
-    const delay = delayAfter(attempts, retryAfter, retry);
+    const delay = delayAfter(attempts, tried.retryAfterMs, retry);
     if (delay === null) return last;
     if (!(await rest(delay, limits.signal)) && limits.signal) return abortedBy(limits.signal, attempts);
   }
