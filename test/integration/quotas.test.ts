@@ -43,7 +43,11 @@ describe("a partner's quotas", () => {
   const call = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
     const response = await fetch(api.url + path, {
       method,
-      headers: { authorization: `Bearer ${partner.apiKey}`, 'content-type': 'application/json', ...headers },
+      headers: {
+        authorization: `Bearer ${partner.apiKey}`,
+        ...(body ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     const text = await response.text();
@@ -147,5 +151,33 @@ describe("a partner's quotas", () => {
     await withDatabase(stores, (client) => client.query('DELETE FROM accepted_request'));
     await measure();
     expect((await newImport({ 'idempotency-key': 'another' })).status).toBe(202);
+  });
+
+  it('count renames of audiences, and tests, replays, and changes of webhooks, toward the idempotency keys', async () => {
+    const { record: audience } = await newAudience();
+    const audiencePath = `/v2/firstparty/audience/${String(audience['audience_id'])}`;
+    const created = await call('POST', '/v1/webhooks', { url: 'https://receiver.example/' });
+    const webhook = `/v1/webhooks/${String(created.record['webhook_id'])}`;
+    await withDatabase(stores, (client) =>
+      client.query(`INSERT INTO accepted_request (partner_id, key_hash, fingerprint, result)
+        SELECT ${partner.id}, int4send(n), '', 'null' FROM generate_series(1, 7) n`),
+    );
+    await measure();
+    const requests: [method: string, path: string, body?: object][] = [
+      ['PATCH', audiencePath, { name: 'b' }],
+      ['POST', `${webhook}/test`, {}],
+      ['POST', `${webhook}/replay`, { after: 0 }],
+      ['PATCH', webhook, { description: 'b' }],
+    ];
+    const refusal = exceeded('The quota idempotency_keys is 6. 7 are used.');
+    for (const [index, [method, path, body]] of requests.entries()) {
+      expect(await call(method, path, body, { 'idempotency-key': `new-${index}` }), path).toMatchObject(refusal);
+      expect((await call(method, path, body)).status, path).toBeLessThan(300);
+    }
+    // Requests that stop something are always accepted.
+    const disable = await call('PATCH', webhook, { enabled: false }, { 'idempotency-key': 'disable' });
+    expect(disable.status).toBe(200);
+    expect((await call('DELETE', webhook, undefined, { 'idempotency-key': 'remove' })).status).toBe(204);
+    expect((await call('DELETE', audiencePath, undefined, { 'idempotency-key': 'delete' })).status).toBe(204);
   });
 });

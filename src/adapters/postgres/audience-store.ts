@@ -340,7 +340,7 @@ async function renameAudience(
   idempotency: IdempotentRequest | null,
 ): Promise<boolean> {
   if (!(await findAudience(deps.db, scope, audienceId))) return false;
-  const run = { partnerId: scope.partnerId, idempotency, result: z.literal(true), hasQuota: false };
+  const run = { partnerId: scope.partnerId, idempotency, result: z.literal(true) };
   return runIdempotently(deps, run, async (tx) => {
     await lockAudience(tx, scope, audienceId);
     await tx

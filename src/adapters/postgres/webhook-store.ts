@@ -34,11 +34,11 @@ export function postgresWebhookStore(deps: Deps): WebhookStore {
       return found;
     },
     update: (partnerId, id, changes, idempotency) =>
-      change(deps, { partnerId, id, idempotency }, (tx, { isDisabled }) =>
+      change(deps, { partnerId, id, idempotency, hasQuota: changes.isEnabled !== false }, (tx, { isDisabled }) =>
         updateWebhook(tx, { partnerId, id, isDisabled }, changes),
       ),
     remove: (partnerId, id, idempotency) =>
-      change(deps, { partnerId, id, idempotency }, async (tx) => {
+      change(deps, { partnerId, id, idempotency, hasQuota: false }, async (tx) => {
         await tx
           .updateTable('webhook_state')
           .set({ disabled_at: sql<Date>`coalesce(disabled_at, now())` })
@@ -82,7 +82,11 @@ function requireEnabled(id: number, { isDisabled }: Pick<Found, 'isDisabled'>): 
 }
 
 type Which = { readonly partnerId: PartnerId; readonly id: number };
-type Request = Which & { readonly idempotency: IdempotentRequest | null };
+type Request = Which & {
+  readonly idempotency: IdempotentRequest | null;
+  /** False for requests that stop a webhook, which are accepted even above the quota for idempotency keys. */
+  readonly hasQuota?: boolean;
+};
 type Found = {
   readonly isDisabled: boolean;
   readonly eventTypes: readonly string[] | null;
@@ -105,8 +109,8 @@ async function lockWebhook(tx: Tx, { partnerId, id }: Which): Promise<Found> {
 }
 
 async function change(deps: Deps, request: Request, write: (tx: Tx, found: Found) => Promise<void>): Promise<void> {
-  const { partnerId, idempotency } = request;
-  await runIdempotently(deps, { partnerId, idempotency, result: z.literal(true), hasQuota: false }, async (tx) => {
+  const { partnerId, idempotency, hasQuota = true } = request;
+  await runIdempotently(deps, { partnerId, idempotency, result: z.literal(true), hasQuota }, async (tx) => {
     await write(tx, await lockWebhook(tx, request));
     return true as const;
   });
@@ -236,7 +240,7 @@ type DisabledReason = (typeof disabledReasons)[number];
 
 async function testWebhook(deps: Deps, request: Request): Promise<number> {
   const { partnerId, id, idempotency } = request;
-  return runIdempotently(deps, { partnerId, idempotency, result: z.int(), hasQuota: false }, async (tx) => {
+  return runIdempotently(deps, { partnerId, idempotency, result: z.int() }, async (tx) => {
     requireEnabled(id, await lockWebhook(tx, request));
     // A test does not wait for the end of a pause.
     await tx
