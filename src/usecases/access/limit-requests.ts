@@ -56,8 +56,9 @@ type Budget = Pick<Quota, 'name' | 'limit'> & {
 
 /**
  * Enforces a rate limit per window across all processes. Each process reserves portions of the window and consumes them
- * locally, so that most requests need no database query. The limit is never exceeded. A caller may be allowed fewer
- * requests than the limit, because every other process can hold one unused portion.
+ * locally, so that most requests need no database query. The limit is never exceeded. A caller reaches the limit exactly
+ * if its requests reach every process. Otherwise, it may be allowed fewer requests, because every other process can hold
+ * one unused portion.
  */
 export function limitRequests({ requestWindows, requestLimits, log }: Deps): RequestLimiter {
   const budgets = new Map<string, Budget>();
