@@ -216,16 +216,23 @@ function schemaCollector(): { readonly schemaOf: SchemaOf; readonly components: 
 }
 
 /**
- * The server parses path IDs from digits, and clients send them as numbers. The safe-integer bounds add no information.
+ * The server parses IDs and sequences from digits, and clients send them as numbers. The safe-integer bounds add no
+ * information.
  */
 function simplify(schema: z.core.JSONSchema.BaseSchema): void {
-  if (schema.pattern === '^[1-9]\\d{0,14}$') {
+  const minimum = minimumOfDigits.get(schema.pattern ?? '');
+  if (minimum !== undefined) {
     delete schema.pattern;
-    Object.assign(schema, { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 });
+    Object.assign(schema, { type: 'integer', minimum, maximum: 999_999_999_999_999 });
   }
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
 }
+
+const minimumOfDigits = new Map([
+  ['^[1-9]\\d{0,14}$', 1],
+  ['^\\d{1,15}$', 0],
+]);
 
 type ProblemsOf = (operation: Operation, instance: string) => JsonObject;
 

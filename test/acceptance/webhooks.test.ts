@@ -308,6 +308,15 @@ describe('webhooks', () => {
     await remove(id);
   });
 
+  it.each(['', ' ', '-1', '1e3', '0x10', '1&after=2'])('rejects events after "%s"', async (after) => {
+    const answer = await market.api.request(`/v1/events?after=${after}`);
+    const detail = 'after must be a whole number from 0 to 999,999,999,999,999.';
+    expect(await read(answer, 400)).toMatchObject({
+      code: 'invalid_request',
+      errors: [{ parameter: 'after', detail }],
+    });
+  });
+
   it('shows events only to keys with the scope of their subject, and to customers only their own', async () => {
     const customer = await market.partner.createCustomer('Retail Co');
     rememberSecrets(customer.userToken);

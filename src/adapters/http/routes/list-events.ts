@@ -30,13 +30,17 @@ export const listEvents = defineRoute({
   summary: 'List events',
   description: `Lists what has happened since an event that you know, oldest first. To continue, pass the last \`sequence\` as \`after\`. Without a user token, also lists the events of all your customers. With one, lists only the events of that customer's audiences. Events of imports and deletes need the scope \`marketplace:read\`, events of audiences and reports \`audience:read\`, and events of webhooks \`webhooks:write\`. Events are deleted after ${eventDays} days.`,
   query: z.strictObject({
-    after: z.coerce
-      .number({ error: sequenceError })
-      .int({ error: sequenceError })
-      .min(0, { error: sequenceError })
-      .max(999_999_999_999_999, { error: sequenceError })
+    // A coerced number would read an empty value as 0, so a client that lost its position would get all events again.
+    after: z
+      .string({ error: sequenceError })
+      .regex(/^\d{1,15}$/, { error: sequenceError })
+      .transform(Number)
       .default(0)
-      .meta({ description: 'The `sequence` of the last event that you know.', examples: [41] }),
+      .meta({
+        description:
+          'The `sequence` of the last event that you know. By default, the list starts with the oldest event.',
+        examples: [41],
+      }),
     limit: queryNumber('limit', maxEvents)
       .default(100)
       .meta({ description: 'Maximum number of events.', examples: [50] }),
