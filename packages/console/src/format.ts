@@ -1,34 +1,42 @@
-/** Numbers, times, and sizes in the reader's language. */
-const integers = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
-const percents = new Intl.NumberFormat(undefined, {
-  style: 'percent',
-  minimumFractionDigits: 1,
-  maximumFractionDigits: 1,
-});
-const factors = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' });
+import { once } from './once.ts';
+
+// Numbers, times, and sizes in the reader's language. The first formatter of a tab takes about 15 ms, because the browser
+// loads the data of the language, so none is created before it is used.
+
+const integers = once(() => new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 }));
+const percents = once(
+  () => new Intl.NumberFormat(undefined, { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 }),
+);
+const wholePercents = once(() => new Intl.NumberFormat(undefined, { style: 'percent' }));
+const factors = once(() => new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 }));
+const relative = once(() => new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' }));
+const exact = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }));
+const days = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'long' }));
+const significant = once(() => new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 }));
 
 export function formatCount(count: number | string): string {
-  return integers.format(Number(count));
+  return integers().format(Number(count));
 }
 
 export function formatPercent(share: number): string {
-  return percents.format(share);
+  return percents().format(share);
+}
+
+export function formatWholePercent(share: number): string {
+  return wholePercents().format(share);
 }
 
 /** `1.8×` */
 export function formatFactor(index: number): string {
-  return `${factors.format(index)}×`;
+  return `${factors().format(index)}×`;
 }
 
 export function formatExactTime(iso: string): string {
-  return exact.format(new Date(iso));
+  return exact().format(new Date(iso));
 }
 
 export function formatDay(iso: string): string {
-  return days.format(new Date(iso));
+  return days().format(new Date(iso));
 }
 
 const units = [
@@ -41,7 +49,7 @@ const units = [
 export function formatRelativeTime(iso: string, now: number = Date.now()): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1000);
   const [unit, length] = units.find(([, of]) => Math.abs(seconds) >= of) ?? (['second', 1] as const);
-  return relative.format(Math.trunc(seconds / length), unit);
+  return relative().format(Math.trunc(seconds / length), unit);
 }
 
 /** `1 h 4 min`, `35 s` */
@@ -58,5 +66,5 @@ const sizes = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 export function formatBytes(bytes: number): string {
   const power = bytes < 1 ? 0 : Math.min(sizes.length - 1, Math.floor(Math.log10(bytes) / 3));
   const value = bytes / 1000 ** power;
-  return `${new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 }).format(value)} ${sizes[power] ?? 'B'}`;
+  return `${significant().format(value)} ${sizes[power] ?? 'B'}`;
 }

@@ -45,7 +45,7 @@ function Report({ segmentId }: { readonly segmentId: number }) {
   const query = queryOf(view, settledName, other.value?.default_warehouse_segment_id);
   const loaded = useReport(segmentId, query);
   const { report, problem } = loaded;
-  const highlights = useHighlights(segmentId, query, loaded.isLoading ? undefined : report?.computed_at);
+  const highlights = useHighlights(segmentId, query, loaded.isLoading || !report ? undefined : report);
   const audienceId = loaded.audienceId ?? signedIn()?.audience_id ?? undefined;
   const audience = useApi(
     `audience ${audienceId ?? 0}`,
@@ -54,7 +54,10 @@ function Report({ segmentId }: { readonly segmentId: number }) {
       isPaused: audienceId === undefined,
     },
   );
-  const limits = useApi(`limits ${report?.computed_at ?? ''}`, (signal) => api.getLimits({ signal }));
+  const limits = useApi(`limits ${report?.computed_at ?? ''}`, (signal) => api.getLimits({ signal }), {
+    // A new report uses the budget.
+    isPaused: !report && !problem && !loaded.isWaiting,
+  });
 
   const show = (next: View): void => route(`${path}${viewQuery(next)}`, true);
   // Another split or baseline can have been counted before.
@@ -104,7 +107,7 @@ function Report({ segmentId }: { readonly segmentId: number }) {
       {report && <Freshness report={report} isLoading={audience.value !== undefined && audience.value.status < 2} />}
       {(report || !problem) && (
         <>
-          <Headline highlights={highlights.value} baselineName={baselineName} isWaiting={loaded.isWaiting} />
+          <Headline highlights={highlights} baselineName={baselineName} isWaiting={loaded.isWaiting} />
           <Funnel audience={audience.value} />
         </>
       )}

@@ -1,8 +1,9 @@
 import type { AudienceDetails } from '@inlet/sdk/browser';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { AudiencePicker } from '../components/audience-picker.tsx';
 import { Dialog } from '../components/page.tsx';
-import { countries } from './entry-labels.ts';
+import { countryName } from './entry-labels.ts';
+import { useCountries } from './use-countries.ts';
 import { type Order, type View, allowsCountry, readView, withSplit } from './view.ts';
 
 type Props = {
@@ -27,6 +28,17 @@ const orderNames: Readonly<Record<Order, string>> = {
 export function Controls({ view, onChange, name, onName, audienceId, other, canCompareAudiences }: Props) {
   const [isPicking, setPicking] = useState(false);
   const byCountry = allowsCountry(view.split);
+  const countries = useCountries();
+  const options = useMemo(() => {
+    const { country } = view;
+    const named =
+      countries.length > 0 || country === null ? countries : [{ code: country, name: countryName(country) }];
+    return named.map(({ code, name: text }) => (
+      <option key={code} value={code} disabled={!byCountry}>
+        {text}
+      </option>
+    ));
+  }, [countries, view.country, byCountry]);
   const chooseBaseline = (value: string): void =>
     onChange({
       ...view,
@@ -48,11 +60,7 @@ export function Controls({ view, onChange, name, onName, audienceId, other, canC
           <option value="">All known devices</option>
           {view.audienceId !== null && <option value="audience">{other?.name ?? 'Another audience'}</option>}
           <optgroup label={byCountry ? 'Devices of one country' : 'Devices of one country (not with this split)'}>
-            {countries().map((country) => (
-              <option key={country.code} value={country.code} disabled={!byCountry}>
-                {country.name}
-              </option>
-            ))}
+            {options}
           </optgroup>
         </select>
       </label>

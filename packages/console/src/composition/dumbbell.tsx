@@ -1,4 +1,5 @@
 import type { CompositionEntry } from '@inlet/sdk/browser';
+import { formatPercent, formatWholePercent } from '../format.ts';
 import { type Assessment, typicalIndex } from './assess-entry.ts';
 import { type ShareScale, widthBetween } from './share-scale.ts';
 
@@ -13,13 +14,10 @@ type Props = {
 
 /** A picture of the numbers in the same row, so it is hidden from screen readers. */
 export function Dumbbell({ entry: { share, index_range }, baselineShare, assessment, hasBand, scale }: Props) {
-  const { position, ticks } = scale;
+  const { position } = scale;
   const tone = assessment === 'over' || assessment === 'under' ? assessment : '';
   return (
     <svg class="dumbbell" aria-hidden="true" focusable="false">
-      {ticks.map((tick) => (
-        <line key={tick} class="grid" x1={position(tick)} x2={position(tick)} y1="0" y2="100%" />
-      ))}
       {hasBand && baselineShare !== null && (
         <rect
           class="band"
@@ -51,13 +49,13 @@ export function Dumbbell({ entry: { share, index_range }, baselineShare, assessm
 }
 
 export function Axis({ scale: { ticks, position } }: { readonly scale: ShareScale }) {
-  const digits = ticks.some((tick) => Math.abs(tick * 100 - Math.round(tick * 100)) > 1e-6) ? 1 : 0;
-  const format = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: digits });
+  const isWhole = ticks.every((tick) => Math.abs(tick * 100 - Math.round(tick * 100)) < 1e-6);
+  const format = isWhole ? formatWholePercent : formatPercent;
   return (
     <svg class="axis" aria-hidden="true" focusable="false">
       {ticks.map((tick) => (
         <text key={tick} x={position(tick)} y="11" text-anchor="middle">
-          {format.format(tick)}
+          {format(tick)}
         </text>
       ))}
     </svg>

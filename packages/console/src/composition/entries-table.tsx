@@ -1,4 +1,5 @@
 import type { Composition, CompositionEntry } from '@inlet/sdk/browser';
+import { useMemo } from 'preact/hooks';
 import { formatCount, formatPercent } from '../format.ts';
 import { type Assessment, assess, isComparable } from './assess-entry.ts';
 import { Axis, Dumbbell } from './dumbbell.tsx';
@@ -9,17 +10,30 @@ import type { Order } from './view.ts';
 type Props = {
   readonly report: Composition;
   readonly entries: readonly CompositionEntry[];
+  /** How many of the entries to render. */
+  readonly rows: number;
   readonly caption: string;
   readonly order: Order;
   readonly onSort: (order: Order) => void;
 };
 
 /** The report as a table, with a plot of each row. */
-export function EntriesTable({ report, entries, caption, order, onSort }: Props) {
-  const scale = shareScale(entries.flatMap((entry) => [entry.share, baselineShareOf(report, entry)]));
+export function EntriesTable({ report, entries, rows, caption, order, onSort }: Props) {
+  const scale = useMemo(
+    () => shareScale(entries.flatMap((entry) => [entry.share, baselineShareOf(report, entry)])),
+    [report, entries],
+  );
+  // The same elements at every render, so that only new rows are rendered.
+  const all = useMemo(
+    () =>
+      entries.map((entry) => (
+        <EntryRow key={`${entry.attribute_id} ${entry.value ?? ''}`} report={report} entry={entry} scale={scale} />
+      )),
+    [report, entries, scale],
+  );
   const isByIndex = order !== 'devices';
   return (
-    <table class="entries">
+    <table class="entries" style={{ '--tick': scale.position(scale.ticks[1] ?? 1) }}>
       <caption class="visually-hidden">{caption}</caption>
       <thead>
         <tr>
@@ -51,11 +65,7 @@ export function EntriesTable({ report, entries, caption, order, onSort }: Props)
           </th>
         </tr>
       </thead>
-      <tbody>
-        {entries.map((entry) => (
-          <EntryRow key={`${entry.attribute_id} ${entry.value ?? ''}`} report={report} entry={entry} scale={scale} />
-        ))}
-      </tbody>
+      <tbody aria-busy={rows < entries.length}>{all.slice(0, rows)}</tbody>
     </table>
   );
 }

@@ -1,11 +1,12 @@
 import type { Composition, CompositionEntry } from '@inlet/sdk/browser';
+import { once } from '../once.ts';
 
 const idTypes: Readonly<Record<string, string>> = { '1': 'IDFA', '3': 'AAID' };
 
-const regions = new Intl.DisplayNames(undefined, { type: 'region', fallback: 'code' });
+const regions = once(() => new Intl.DisplayNames(undefined, { type: 'region', fallback: 'code' }));
 
 export function countryName(code: string): string {
-  return regions.of(code) ?? code;
+  return regions().of(code) ?? code;
 }
 
 /** Names the value of a split. The API returns an empty value if the country or the event is unknown. */
@@ -34,10 +35,13 @@ export function isolate(name: string): string {
 const countryCodes =
   'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW';
 
+export type Country = { readonly code: string; readonly name: string };
+
 /** All countries with their names in the reader's language, sorted by name. */
-export function countries(): readonly { readonly code: string; readonly name: string }[] {
+export const countries: () => readonly Country[] = once(() => {
+  const { compare } = new Intl.Collator();
   return countryCodes
     .split(' ')
     .map((code) => ({ code, name: countryName(code) }))
-    .toSorted((one, other) => one.name.localeCompare(other.name));
-}
+    .toSorted((one, other) => compare(one.name, other.name));
+});

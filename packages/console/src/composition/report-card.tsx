@@ -3,6 +3,7 @@ import { formatCount } from '../format.ts';
 import { Legend } from './dumbbell.tsx';
 import { EntriesTable } from './entries-table.tsx';
 import { isolate } from './entry-labels.ts';
+import { useGradually } from './use-gradually.ts';
 import type { LoadedReport } from './use-report.ts';
 import type { View } from './view.ts';
 
@@ -20,6 +21,7 @@ const printedRows = 20;
 
 export function ReportCard({ loaded, view, name, baselineName, onChange, onClearName }: Props) {
   const { report, entries, next, isLoading, loadMore } = loaded;
+  const rows = useGradually(entries.length);
   if (!report) {
     return (
       <div class="card">
@@ -28,6 +30,8 @@ export function ReportCard({ loaded, view, name, baselineName, onChange, onClear
     );
   }
   const { totals } = report;
+  // What is below the table appears when the first page is complete, so that it does not move.
+  const isFilling = rows < Math.min(entries.length, report.attributes.length);
   const listed = view.showsSmall ? totals.entries : totals.entries - totals.small;
   const omitted = view.showsSmall ? 0 : totals.small;
   return (
@@ -37,16 +41,17 @@ export function ReportCard({ loaded, view, name, baselineName, onChange, onClear
           <EntriesTable
             report={report}
             entries={entries}
+            rows={rows}
             caption={`Attributes of the audience compared with ${baselineName}`}
             order={view.order}
             onSort={(order) => onChange({ ...view, order })}
           />
-          <Legend />
+          {!isFilling && <Legend />}
         </>
       ) : (
         <NoEntries name={name} omitted={omitted} total={totals.entries} onClearName={onClearName} />
       )}
-      <div class="card-foot small muted">
+      <div class="card-foot small muted" hidden={isFilling}>
         <p aria-live="polite">
           {listed > 0 && (
             <>

@@ -1,36 +1,54 @@
-import { api, type Loaded, useApi } from '../api.ts';
-import type { Composition, CompositionEntry } from '@inlet/sdk/browser';
+import type { Answered, Composition, CompositionEntry } from '@inlet/sdk/browser';
+import { api, useApi } from '../api.ts';
 import type { ReportQuery } from './use-report.ts';
 
 export type Highlights = { readonly report: Composition; readonly entries: readonly CompositionEntry[] };
 
+type End = Extract<ReportQuery['order'], 'index' | 'lowest_index'>;
+
 const entriesPerEnd = 40;
 
 /**
- * Loads the entries with the highest and the lowest index, without small groups. Waits for `computedAt`, because the
- * report is then computed.
+ * The entries with the highest and the lowest index, without small groups. Loads what the first page of the report does
+ * not contain. Waits for `report`, because it is then computed.
  */
 export function useHighlights(
   segmentId: number,
   query: ReportQuery | null,
-  computedAt: string | undefined,
-): Loaded<Highlights> {
+  report: Composition | undefined,
+): Highlights | undefined {
+  const known = query && report ? endsIn(report, query) : {};
+  const isComplete = known.index !== undefined && known.lowest_index !== undefined;
   const { name: _name, ...all } = query ?? { order: 'index' };
-  const key = JSON.stringify([segmentId, { ...all, order: null, small: null }, computedAt]);
-  return useApi<Highlights>(
+  const key = JSON.stringify([segmentId, { ...all, order: null, small: null }, report?.computed_at]);
+  const loaded = useApi<Highlights>(
     `highlights ${key}`,
     async (signal) => {
-      const end = (order: 'index' | 'lowest_index') =>
+      const load = async (order: End): Promise<Answered<Composition>> =>
         api.getComposition(segmentId, { query: { ...all, order, small: 'omit', limit: entriesPerEnd }, signal });
-      const [highest, lowest] = await Promise.all([end('index'), end('lowest_index')]);
-      if (!highest.ok) return highest;
+      const [lowest, highest] = await Promise.all([load('lowest_index'), known.index ? null : load('index')]);
       if (!lowest.ok) return lowest;
-      const keyOf = ({ attribute_id, value }: CompositionEntry): string => `${attribute_id} ${value ?? ''}`;
-      const entries = new Map(
-        [...highest.value.attributes, ...lowest.value.attributes].map((entry) => [keyOf(entry), entry]),
-      );
-      return { ...highest, value: { report: highest.value, entries: [...entries.values()] } };
+      if (highest && !highest.ok) return highest;
+      const entries = [...(known.index ?? highest?.value.attributes ?? []), ...lowest.value.attributes];
+      return { ...lowest, value: { report: lowest.value, entries: withoutDuplicates(entries) } };
     },
-    { isPaused: computedAt === undefined },
+    { isPaused: report === undefined || isComplete },
   );
+  return isComplete && report ? { report, entries: known.index ?? [] } : loaded.value;
+}
+
+/** What the first page contains: all entries if there are no more pages, or those with the highest index. */
+function endsIn(
+  report: Composition,
+  { order, small, name }: ReportQuery,
+): Partial<Record<End, Composition['attributes']>> {
+  if (small === 'include' || name !== undefined) return {};
+  const { attributes, totals } = report;
+  if (attributes.length >= totals.entries - totals.small) return { index: attributes, lowest_index: attributes };
+  return order === 'index' ? { index: attributes } : {};
+}
+
+function withoutDuplicates(entries: readonly CompositionEntry[]): readonly CompositionEntry[] {
+  const keyOf = ({ attribute_id, value }: CompositionEntry): string => `${attribute_id} ${value ?? ''}`;
+  return [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()];
 }

@@ -15,6 +15,8 @@ export type ReportQuery = {
 type NextPage = Readonly<Record<string, string>> | null;
 
 type State = {
+  /** Which query the rest belongs to. */
+  readonly key: string;
   /** The first page. It stays while another view of the audience is loading, but not if that fails. */
   readonly report: Composition | null;
   /** Undefined until a report has been loaded. */
@@ -28,7 +30,7 @@ type State = {
   readonly isWaiting: boolean;
 };
 
-export type LoadedReport = State & { readonly loadMore: () => void; readonly reload: () => void };
+export type LoadedReport = Omit<State, 'key'> & { readonly loadMore: () => void; readonly reload: () => void };
 
 const nothing = { report: null, entries: [], next: null, problem: null, isLoading: false, isWaiting: false } as const;
 
@@ -40,8 +42,10 @@ const retryMs = 3_000;
 
 /** Loads a report page by page, and waits while it is being computed. `query` is null until it is known. */
 export function useReport(segmentId: number, query: ReportQuery | null): LoadedReport {
+  const key = JSON.stringify(query);
   const [state, setState] = useState<State>({
     ...nothing,
+    key,
     audienceId: undefined,
     isLoading: true,
   });
@@ -60,12 +64,13 @@ export function useReport(segmentId: number, query: ReportQuery | null): LoadedR
       clearTimeout(timer);
       if (!result.ok) {
         noteExpiry(result.problem);
-        setState(({ audienceId }) => ({ ...nothing, audienceId, problem: result.problem }));
+        setState(({ audienceId }) => ({ ...nothing, key, audienceId, problem: result.problem }));
         return;
       }
       const { value: report, answer } = result;
       setState({
         ...nothing,
+        key,
         report,
         audienceId: report.audience_id,
         entries: report.attributes,
@@ -78,7 +83,7 @@ export function useReport(segmentId: number, query: ReportQuery | null): LoadedR
       stop.abort();
     };
     // `query` is a new object at every render.
-  }, [segmentId, JSON.stringify(query), attempt]);
+  }, [segmentId, key, attempt]);
 
   const reload = (): void => setAttempt((last) => last + 1);
 
@@ -104,7 +109,7 @@ export function useReport(segmentId: number, query: ReportQuery | null): LoadedR
     }
   }
 
-  return { ...state, loadMore: () => void loadMore(), reload };
+  return { ...state, isLoading: state.isLoading || state.key !== key, loadMore: () => void loadMore(), reload };
 }
 
 /** Repeats the call until the report is computed. */
