@@ -2,14 +2,11 @@ import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { hasExpired } from './api.ts';
 import { Page } from './components/page.tsx';
-import { Notice, Skeleton } from './components/state.tsx';
+import { Notice } from './components/state.tsx';
 import { navigation, pages } from './pages.ts';
 import { partnerOfLastLink } from './link-memory.ts';
-import { type SignedIn, homeOf, loadSession, nextUser, session, signOut, watchSession } from './session.ts';
+import { type SignedIn, homeOf, loadSession, nextUser, session, signOut } from './session.ts';
 import { ExpiredLink, OpenLink, SignIn, expiredLinkText } from './sign-in.tsx';
-
-void loadSession();
-watchSession();
 
 export function App() {
   return (
@@ -23,13 +20,6 @@ function Content() {
   const { path } = useLocation();
   const current = session.value;
   if (path === '/console/open') return <OpenLink />;
-  if (current === undefined) {
-    return (
-      <main>
-        <Skeleton lines={6} />
-      </main>
-    );
-  }
   if (current === null) {
     return (
       <main>
@@ -43,9 +33,8 @@ function Content() {
       </main>
     );
   }
-  const linkPartner = partnerOfLastLink();
-  if (!current.signed_in && path !== '/console/sign-in' && linkPartner !== null)
-    return <ExpiredLink partner={linkPartner} />;
+  const linkPartner = current.signed_in || path === '/console/sign-in' ? null : partnerOfLastLink();
+  if (linkPartner !== null) return <ExpiredLink partner={linkPartner} />;
   if (!current.signed_in || path === '/console/sign-in') return <SignIn methods={current.sign_in} />;
   if (nextUser.value) return <OtherUser shown={current} next={nextUser.value} />;
   return <Shell session={current} />;

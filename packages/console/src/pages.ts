@@ -8,11 +8,11 @@ import type { AnyComponent } from 'preact';
 export type PageRoute = {
   readonly path: string;
   readonly roles: readonly Role[];
-  readonly component: AnyComponent;
+  readonly component: AnyComponent & { readonly preload: () => Promise<unknown> };
 };
 
 /** The script of a page may be missing, for example, because a new release has replaced it. */
-function page(load: () => Promise<AnyComponent>): AnyComponent {
+function page(load: () => Promise<AnyComponent>): PageRoute['component'] {
   return lazy(() => load().catch(() => PageNotLoaded));
 }
 
@@ -133,6 +133,12 @@ export const pages: readonly PageRoute[] = [
     component: page(async () => (await import('./overlap/overlap-page.tsx')).OverlapPage),
   },
 ];
+
+/** Loads the script of the page that the browser opens while the session is still unknown. */
+export function preloadPage(path: string): void {
+  const isOpened = (page: PageRoute): boolean => new RegExp(`^${page.path.replaceAll(/:\w+/g, '[^/]+')}/?$`).test(path);
+  void pages.find(isOpened)?.component.preload();
+}
 
 /** The entries of the navigation, in order. */
 export const navigation: readonly {

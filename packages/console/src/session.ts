@@ -24,8 +24,8 @@ export type SignedIn = {
 
 export type Session = SignedIn | { readonly signed_in: false; readonly sign_in: SignInMethods };
 
-/** Undefined until the session is known, and null if the API could not be reached. */
-export const session = signal<Session | null | undefined>(undefined);
+/** Null if the API could not be reached. */
+export const session = signal<Session | null>(null);
 
 export function signedIn(): SignedIn | null {
   const current = session.value;
