@@ -136,7 +136,7 @@ export const pages: readonly PageRoute[] = [
 
 /** Loads the script of the page that the browser opens while the session is still unknown. */
 export function preloadPage(path: string): void {
-  const isOpened = (page: PageRoute): boolean => new RegExp(`^${page.path.replaceAll(/:\w+/g, '[^/]+')}/?$`).test(path);
+  const isOpened = (of: PageRoute): boolean => new RegExp(`^${of.path.replaceAll(/:\w+/g, '[^/]+')}/?$`).test(path);
   void pages.find(isOpened)?.component.preload();
 }
 
