@@ -52,6 +52,8 @@ export type ImportLog = {
   readonly cancelRequest: { readonly at: Date; readonly by: CancelRequester } | null;
   /** The import that this one repeats. */
   readonly retryOf: number | null;
+  /** The subscription that created this import. */
+  readonly subscriptionId: number | null;
 };
 
 export const importLogErrorLimit = 100;

@@ -8,6 +8,7 @@ export type Quotas = {
   readonly attributes: number;
   readonly foreignKeys: number;
   readonly webhooks: number;
+  readonly subscriptions: number;
   /** Requests with an idempotency key that are recorded at the same time. */
   readonly idempotencyKeys: number;
 };
@@ -19,6 +20,7 @@ export const defaultQuotas: Quotas = {
   attributes: 10_000,
   foreignKeys: 100_000,
   webhooks: 10,
+  subscriptions: 10,
   idempotencyKeys: 100_000,
 };
 
@@ -38,6 +40,7 @@ export const quotaNames = {
   attributes: 'attributes',
   foreignKeys: 'foreign_keys',
   webhooks: 'webhooks',
+  subscriptions: 'subscriptions',
   idempotencyKeys: 'idempotency_keys',
 } as const satisfies Readonly<Record<keyof Quotas, string>>;
 

@@ -223,6 +223,7 @@ const settings = z.object({
   ),
   INLET_MAX_FOREIGN_KEYS: count(defaultQuotas.foreignKeys).describe('Maximum number of foreign keys per partner.'),
   INLET_MAX_WEBHOOKS: count(defaultQuotas.webhooks).describe('Maximum number of webhooks per partner.'),
+  INLET_MAX_SUBSCRIPTIONS: count(defaultQuotas.subscriptions).describe('Maximum number of subscriptions per partner.'),
   INLET_MAX_IDEMPOTENCY_KEYS: count(defaultQuotas.idempotencyKeys).describe(
     'Maximum number of requests with an `Idempotency-Key` per partner in 24 hours. Above it, requests with a new key are rejected.',
   ),
@@ -306,6 +307,7 @@ export function quotasOf(config: Config): Quotas {
     attributes: config.INLET_MAX_ATTRIBUTES,
     foreignKeys: config.INLET_MAX_FOREIGN_KEYS,
     webhooks: config.INLET_MAX_WEBHOOKS,
+    subscriptions: config.INLET_MAX_SUBSCRIPTIONS,
     idempotencyKeys: config.INLET_MAX_IDEMPOTENCY_KEYS,
   };
 }

@@ -22,6 +22,7 @@ import { s3ObjectStore } from '../adapters/s3/object-store.ts';
 import { readSample } from '../adapters/s3/read-sample.ts';
 import { s3RejectStorage } from '../adapters/s3/reject-storage.ts';
 import { postgresUploadLog } from '../adapters/postgres/upload-log.ts';
+import { postgresSubscriptionStore } from '../adapters/postgres/subscriptions/subscription-store.ts';
 import { postgresWebhookStore } from '../adapters/postgres/webhook-store.ts';
 import { s3UploadStorage } from '../adapters/s3/upload-storage.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
@@ -144,6 +145,11 @@ export function apiDeps(connections: Connections, connected: ConnectedEngine) {
       'postgres',
       'webhooks',
       postgresWebhookStore({ db, sealer: aesGcmSealer(config.INLET_SEALING_KEYS), ...stores }),
+    ),
+    subscriptions: instrumentPort(
+      'postgres',
+      'subscriptions',
+      postgresSubscriptionStore({ db, requests: stores.requests, quotas: stores.quotas }),
     ),
     webhookSecrets: randomWebhookSecrets,
     webhookAddresses: webhookAddressesOf(config),

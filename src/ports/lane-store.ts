@@ -21,6 +21,8 @@ type LoadingJob = Job & {
 
 export type ImportJob = LoadingJob & {
   readonly kind: 'import';
+  /** Whether a subscription created the job, which then loads the object versions that were marked for it. */
+  readonly isOfSubscription: boolean;
   readonly keyType: KeyType;
   readonly compressed: boolean | null;
   readonly mode: ImportMode;
@@ -91,6 +93,12 @@ export type FileToLoad = {
   readonly gzip: boolean | null;
 };
 
+/** An object version that a job was created for. */
+export type GivenObject = Pick<FileToLoad, 'key' | 'etag' | 'size'>;
+
+/** A given version that the storage no longer has. */
+export type LostObject = Pick<FileToLoad, 'key'> & { readonly state: 'overwritten' | 'deleted' };
+
 export type JobSummary = {
   readonly loadIds: readonly LoadId[];
   /** The row counts recorded when these loads were staged. Loads staged by the previous release have none. */
@@ -120,6 +128,10 @@ export interface LaneStore {
    * later. Returns null if the files were never listed.
    */
   listFailedFiles(jobId: JobId): Promise<readonly FileToLoad[] | null>;
+  /** Lists the object versions that a subscription marked for the job, in key order. */
+  listGivenObjects(jobId: JobId): Promise<readonly GivenObject[]>;
+  /** Records the given versions that the job cannot load, because they were overwritten or deleted before it started. */
+  recordLostObjects(jobId: JobId, lost: readonly LostObject[]): Promise<void>;
   /** Records the job's files and batches. Has no effect if they are already recorded. */
   startImport(jobId: JobId, batches: readonly (readonly FileToLoad[])[]): Promise<void>;
   /**

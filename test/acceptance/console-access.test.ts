@@ -144,6 +144,7 @@ describe('the access of a session', () => {
       failedAppendId: appendId,
       doomedAudienceId: doomed.audienceId,
       webhookId: 999_999,
+      subscriptionId: 999_999,
     };
     return { target, marker };
   };

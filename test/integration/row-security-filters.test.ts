@@ -13,6 +13,7 @@ import {
   insertTwoTenants,
   keyOfOwner,
   openJobsOfOwner,
+  subscriptionsOfOwner,
   webhooksOfOwner,
 } from '../support/two-tenants.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
@@ -99,7 +100,11 @@ describe('the API without one of its tenant filters', () => {
 
   const start = async (rows: 'of the caller' | 'of all'): Promise<string> => {
     const config = configFor({ ...stores.environment, ...settings });
-    const limits = { INLET_MAX_OPEN_JOBS: openJobsOfOwner, INLET_MAX_WEBHOOKS: webhooksOfOwner };
+    const limits = {
+      INLET_MAX_OPEN_JOBS: openJobsOfOwner,
+      INLET_MAX_WEBHOOKS: webhooksOfOwner,
+      INLET_MAX_SUBSCRIPTIONS: subscriptionsOfOwner,
+    };
     const { url, stop } = await startBoundApi({ ...config, ...limits }, rows);
     closing.push(stop);
     return url;
@@ -112,7 +117,8 @@ describe('the API without one of its tenant filters', () => {
     const ofJobs = ['job', 'import_log', 'job_file', 'accepted_request'];
     const ofAudiences = ['audience', 'audience_load', 'dead_generation', 'user_token'];
     const ofWebhooks = ['webhook', 'webhook_secret', 'webhook_state', 'webhook_delivery'];
-    const parts = [...ofJobs, ...ofAudiences, ...ofWebhooks].map(
+    const ofSubscriptions = ['subscription', 'subscription_state', 'subscription_object'];
+    const parts = [...ofJobs, ...ofAudiences, ...ofWebhooks, ...ofSubscriptions].map(
       (name) => `SELECT '${name}' AS of, to_jsonb(t)::text AS row FROM ${name} t WHERE partner_id = $1`,
     );
     parts.push(`SELECT 'partner', to_jsonb(t)::text FROM partner t WHERE id = $1`);
@@ -128,7 +134,15 @@ describe('the API without one of its tenant filters', () => {
       id,
       own.importLogId,
     ]);
-    for (const table of ['accepted_request', 'attribute_foreign_key', 'attribute', 'user_token', 'customer', 'webhook'])
+    for (const table of [
+      'accepted_request',
+      'attribute_foreign_key',
+      'attribute',
+      'user_token',
+      'customer',
+      'webhook',
+      'subscription',
+    ])
       await client.query(`DELETE FROM ${table} WHERE partner_id = $1`, [id]);
     await client.query(`DELETE FROM api_key WHERE partner_id = $1 AND name <> 'first'`, [id]);
   };

@@ -5,7 +5,7 @@ import { underRole } from '../../src/adapters/postgres/db/api-role.ts';
 import { startBoundApi } from '../support/bound-api.ts';
 import { configFor } from '../support/environment.ts';
 import { startIssuer } from '../support/oidc-issuer.ts';
-import { type Call, ask, callsAt, deletesWebhook, isWrite } from '../support/operation-calls.ts';
+import { type Call, ask, callsAt, deletesLast, isWrite } from '../support/operation-calls.ts';
 import { type Sent, watchStatements } from '../support/sent-statements.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { tenantFiltersOf, withoutFilter } from '../support/tenant-filters.ts';
@@ -82,7 +82,7 @@ describe('a statement of one partner, replayed for another', () => {
     const authorization = `Bearer ${owner.apiKey}`;
     const sent = await watch.during(async () => {
       const callsBeforeLast = (target: Parameters<typeof callsAt>[0]): Call[] =>
-        callsAt(target).filter((call) => !deletesWebhook(call));
+        callsAt(target).filter((call) => !deletesLast(call));
       for (const call of callsBeforeLast(owner))
         answers.push({ operation: call.operation, status: (await ask(api.url, call, { authorization })).status });
       const headers = { authorization, 'x-user-token': customer.userToken };
@@ -105,10 +105,10 @@ describe('a statement of one partner, replayed for another', () => {
       }
     });
     watch.stop();
-    // Restores cleared and deleted audiences, the deleted webhook, the revoked key, and the removed customer, so that statements can find their rows.
+    // Restores cleared and deleted audiences, the deleted webhook and subscription, the revoked key, and the removed customer, so that statements can find their rows.
     await withDatabase(stores, async (client) => {
       await client.query(
-        'UPDATE audience SET generation = 0, last_load_id = 1, deleted_at = NULL; UPDATE webhook SET deleted_at = NULL',
+        'UPDATE audience SET generation = 0, last_load_id = 1, deleted_at = NULL; UPDATE webhook SET deleted_at = NULL; UPDATE subscription SET deleted_at = NULL',
       );
       await insertSpare(client, owner);
     });

@@ -19,6 +19,7 @@ export type Target = {
   /** An audience of the same owner that nothing else refers to. */
   readonly doomedAudienceId: number;
   readonly webhookId: number;
+  readonly subscriptionId: number;
 };
 
 export type Call = {
@@ -48,6 +49,8 @@ function bodiesOf({ attributeId, audienceId, otherAudienceId }: Target): Readonl
     cancelImport: [{}],
     retryImport: [{ files: 'failed' }, {}],
     requestImportRejects: [{}],
+    createSubscription: [{ prefix: 'any/', key_type: 1, compressed: false }],
+    updateSubscription: [{ trigger: { marker: '_SUCCESS' } }, { paused: true }, { paused: false }],
     createWebhook: [{ url: 'https://example.com/any' }],
     updateWebhook: [{ description: 'any' }, { enabled: false }, { enabled: true }],
     replayEvents: [{ sequence: 1 }, { after: 0 }],
@@ -98,6 +101,7 @@ export function callsAt(target: Target): Call[] {
     customer_id: target.customerId,
     token_id: target.tokenId,
     webhook_id: target.webhookId,
+    subscription_id: target.subscriptionId,
   };
   const bodies = bodiesOf(target);
   const ending = [...partnerRoutes, ...audienceRoutes].filter(
@@ -118,10 +122,11 @@ export function callsAt(target: Target): Call[] {
   return calls.toSorted((one, other) => rankOf(one) - rankOf(other));
 }
 
-/** A webhook is deleted last, because the other calls need it. */
-export const deletesWebhook = ({ operation }: Call): boolean => operation === 'deleteWebhook';
+/** A webhook and a subscription are deleted last, because the other calls need them. */
+export const deletesLast = ({ operation }: Call): boolean =>
+  operation === 'deleteWebhook' || operation === 'deleteSubscription';
 
-const rankOf = (call: Call): number => (deletesWebhook(call) ? 2 : Number(isWrite(call)));
+const rankOf = (call: Call): number => (deletesLast(call) ? 2 : Number(isWrite(call)));
 
 export const isWrite = ({ method }: Call): boolean => method !== 'GET';
 

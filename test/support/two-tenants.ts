@@ -10,6 +10,8 @@ import { type BarePartner, type Wired, newBarePartner } from './wired.ts';
 export const openJobsOfOwner = 5;
 /** The same for webhooks. */
 export const webhooksOfOwner = 1;
+/** The same for subscriptions. */
+export const subscriptionsOfOwner = 1;
 
 /**
  * The owner's IDs start at this number and its strings contain "secret", so that a test recognizes them in any response.
@@ -31,6 +33,7 @@ type Owner = BarePartner & {
   readonly failedImportLogId: number;
   readonly attributeId: number;
   readonly webhookId: number;
+  readonly subscriptionId: number;
   readonly audienceId: number;
   readonly otherAudienceId: number;
   readonly segmentId: number;
@@ -237,6 +240,20 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       `INSERT INTO webhook_delivery (webhook_id, sequence, partner_id, event_type) VALUES ($1, 1, $2, 'secret')`,
       [webhookId, partner.id],
     );
+    const subscriptionId = await idOf(
+      `INSERT INTO subscription (partner_id, prefix, key_type, compressed, mode, skips_existing, quiet_seconds)
+       VALUES ($1, 'secret/', 1, false, 'merge', true, 10) RETURNING id`,
+      partner.id,
+    );
+    await client.query('INSERT INTO subscription_state (subscription_id, partner_id) VALUES ($1, $2)', [
+      subscriptionId,
+      partner.id,
+    ]);
+    await client.query(
+      `INSERT INTO subscription_object (subscription_id, partner_id, key, etag, size, last_modified, state)
+       VALUES ($1, $2, 'secret/secret', 'secret', 1, now(), 'waiting')`,
+      [subscriptionId, partner.id],
+    );
     await client.query(`INSERT INTO overlap (partner_id, key, published) VALUES ($1, 'secret', '{}')`, [partner.id]);
     await client.query(
       `INSERT INTO console_link (token_hash, partner_id, api_key_id, segment_id, audience_id, expires_at)
@@ -285,6 +302,7 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       failedImportLogId,
       attributeId,
       webhookId,
+      subscriptionId,
       ...(await audience(null)),
       customers,
     };

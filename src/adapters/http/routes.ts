@@ -63,6 +63,14 @@ import { retryAppend } from './routes/retry-append.ts';
 import { retryImport } from './routes/retry-import.ts';
 import { startUpload } from './routes/start-upload.ts';
 import {
+  createSubscription,
+  deleteSubscription,
+  getSubscription,
+  listSubscriptionObjects,
+  listSubscriptions,
+  updateSubscription,
+} from './routes/subscriptions.ts';
+import {
   createWebhook,
   deleteWebhook,
   getWebhook,
@@ -91,6 +99,12 @@ export const partnerRoutes = [
   requestImportRejects,
   getImportRejects,
   listImportRejects,
+  listSubscriptions,
+  getSubscription,
+  createSubscription,
+  updateSubscription,
+  deleteSubscription,
+  listSubscriptionObjects,
   listAttributes,
   createAttribute,
   renameAttribute,

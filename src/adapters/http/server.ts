@@ -47,6 +47,7 @@ import { audienceRoutes, deprecatedRoutes, operatorRoutes, partnerRoutes, public
 import type { Dependency } from './routes/health.ts';
 import type { OperatorDeps } from './routes/operator/operator-deps.ts';
 import { addReference } from './routes/reference.ts';
+import type { SubscriptionDeps } from './routes/subscriptions.ts';
 import type { WebhookDeps } from './routes/webhooks.ts';
 import { addSecurityHeaders } from './security-headers.ts';
 import { addUnreadLimit } from './unread-responses.ts';
@@ -57,6 +58,7 @@ const deprecation = { since: Date.UTC(2026, 10, 15) / 1000, sunset: new Date(Dat
 
 export type ApiDeps = UploadDeps &
   RejectsDeps &
+  SubscriptionDeps &
   WebhookDeps &
   DryRunDeps & {
     readonly partners: PartnerStore;

@@ -2,6 +2,7 @@ import type { JobId, PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
 import { type ImportLog, logType, pathType } from '../../domain/import-log.ts';
 import { defaultQuotas } from '../../domain/quota.ts';
 import { type Progress, estimateSecondsLeft, jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
@@ -19,6 +20,7 @@ import { cancelJob } from './lane/cancel-job.ts';
 import { failedFilesOf, toImportMode, toJobStatus, toKeyType, toLogType, toPathType } from './lane/jobs.ts';
 import { postgresAcceptedRequests, runIdempotently } from './idempotency-store.ts';
 import { submitJob } from './lane/lane-store.ts';
+import { settleObjects } from './lane/settle-objects.ts';
 import { selectLaneHistory } from './lane-history.ts';
 import { selectLoadedFiles } from './loaded-files.ts';
 
@@ -104,6 +106,7 @@ async function selectSubmitted(
 type Owner = { readonly jobId: JobId; readonly partnerId: PartnerId };
 
 async function insertImport(tx: Tx, sealer: Sealer, owner: Owner, request: NewImport): Promise<number> {
+  const subscriptionId = request.retryOf === undefined ? null : await takeOverObjects(tx, owner, request);
   await tx
     .insertInto('import_log')
     .values({
@@ -118,7 +121,8 @@ async function insertImport(tx: Tx, sealer: Sealer, owner: Owner, request: NewIm
       keys: null,
       errors: null,
       retry_of: request.retryOf ?? null,
-      only_failed: request.onlyFailed ?? false,
+      only_failed: subscriptionId === null && (request.onlyFailed ?? false),
+      subscription_id: subscriptionId,
     })
     .execute();
   if (request.credentials) {
@@ -129,6 +133,38 @@ async function insertImport(tx: Tx, sealer: Sealer, owner: Owner, request: NewIm
       .execute();
   }
   return owner.jobId;
+}
+
+/**
+ * Gives the object versions of an import of a subscription to the import that repeats it. Returns the subscription, or
+ * null for any other import.
+ */
+async function takeOverObjects(
+  tx: Tx,
+  { jobId, partnerId }: Owner,
+  { retryOf, onlyFailed = false }: NewImport,
+): Promise<number | null> {
+  const repeated = await tx
+    .selectFrom('import_log')
+    .select(['job_id', 'subscription_id'])
+    .where('job_id', '=', retryOf ?? null)
+    .where('partner_id', '=', partnerId)
+    .executeTakeFirst();
+  if (!repeated || repeated.subscription_id === null) return null;
+  await settleObjects(tx, repeated.job_id);
+  const states = onlyFailed ? ['failed'] : ['failed', 'imported'];
+  const { numUpdatedRows } = await tx
+    .updateTable('subscription_object')
+    .set({ state: 'queued', job_id: jobId, error_code: null, updated_at: sql<Date>`now()` })
+    .where('job_id', '=', repeated.job_id)
+    .where('partner_id', '=', partnerId)
+    .where('state', 'in', states)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows === 0n) {
+    const reason = 'has no files left: they were overwritten or deleted, or the subscription was deleted';
+    throw new Failure('import_not_retryable', `Import log ${repeated.job_id} ${reason}.`);
+  }
+  return repeated.subscription_id;
 }
 
 async function insertDelete(
@@ -191,7 +227,7 @@ async function selectImportLogs(
     .innerJoin('job', 'job.id', 'log.job_id')
     .where('log.partner_id', '=', partnerId)
     .select(['job.id', 'job.status', 'job.created_at', 'job.updated_at', 'job.listed_at', 'job.finished_at'])
-    .select(['job.cancel_requested_at', 'job.cancel_requested_by', 'log.retry_of'])
+    .select(['job.cancel_requested_at', 'job.cancel_requested_by', 'log.retry_of', 'log.subscription_id'])
     .select(['log.file_path', 'log.path_type', 'log.key_type', 'log.log_type', 'log.keys'])
     .select(['log.bytes_total', 'log.total_rows', 'log.unique_devices', 'log.errors'])
     .select([filesRead.as('read'), jobsAhead.as('jobs_ahead'), runningSeconds.as('running_seconds')]);
@@ -223,6 +259,7 @@ async function selectImportLogs(
       by: row.cancel_requested_by === 'partner' ? 'partner' : 'operator',
     },
     retryOf: row.retry_of,
+    subscriptionId: row.subscription_id,
   }));
 }
 

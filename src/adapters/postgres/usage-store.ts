@@ -28,6 +28,7 @@ type Row = {
   attributes: number;
   foreign_keys: number;
   webhooks: number;
+  subscriptions: number;
   stored_rows: number | null;
   stored_bytes: number | null;
   storage_measured_at: Date | null;
@@ -50,6 +51,7 @@ export async function selectUsages(
       (SELECT count(*) FROM attribute WHERE partner_id = partner.id) AS attributes,
       (SELECT count(*) FROM attribute_foreign_key WHERE partner_id = partner.id) AS foreign_keys,
       (SELECT count(*) FROM webhook WHERE partner_id = partner.id AND deleted_at IS NULL) AS webhooks,
+      (SELECT count(*) FROM subscription WHERE partner_id = partner.id AND deleted_at IS NULL) AS subscriptions,
       measured.stored_rows, measured.stored_bytes, measured.storage_measured_at,
       measured.idempotency_keys, measured.keys_measured_at
     FROM partner LEFT JOIN partner_usage measured ON measured.partner_id = partner.id
@@ -67,6 +69,7 @@ function toUsage(row: Row): PartnerUsage {
     attributes: counted(row.attributes),
     foreignKeys: counted(row.foreign_keys),
     webhooks: counted(row.webhooks),
+    subscriptions: counted(row.subscriptions),
     idempotencyKeys: { used: row.idempotency_keys ?? 0, measuredAt: row.keys_measured_at },
   };
 }

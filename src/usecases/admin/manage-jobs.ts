@@ -31,7 +31,8 @@ export async function retryJob(deps: RetryJobDeps, jobId: JobId): Promise<number
   const reason = reasonNotToRetry(found);
   if (reason !== null) throw new Failure('job_not_retryable', `Job ${jobId} ${reason}.`);
   const { partner, original } = found;
-  if (original.kind === 'import') return queueImport(deps, partner, { ...original.request, credentials: null });
+  if (original.kind === 'import')
+    return queueImport(deps, partner, { ...original.request, credentials: null, retryOf: jobId });
   if (original.kind === 'delete') throw new Error(`job ${jobId} is a delete`);
   return appendAudienceFiles(
     deps,

@@ -18,6 +18,7 @@ const source = { jobId: 7, partnerId: 1, pathType: pathType.sharedBucket, filePa
 const importJob: ImportJob = {
   ...base,
   kind: 'import',
+  isOfSubscription: false,
   source,
   onlyFailedOf: null,
   prefix: 'acme/',

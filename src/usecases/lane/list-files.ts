@@ -4,7 +4,7 @@ import type { Limits } from '../../domain/limits.ts';
 import { parsePartnerPath } from '../../domain/partner-bucket.ts';
 import { isSkippedRejects } from '../../domain/reject-export.ts';
 import { expectGzip, isCertainlyPrefix, keyInPrefix } from '../../domain/source-file.ts';
-import type { AudienceJob, FileToLoad, ImportJob, LaneStore } from '../../ports/lane-store.ts';
+import type { AudienceJob, FileToLoad, ImportJob, LaneStore, LostObject } from '../../ports/lane-store.ts';
 import type { ObjectStore, SourceStorage, StoredObject } from '../../ports/object-store.ts';
 
 /** Lists the files that an import loads. */
@@ -50,6 +50,36 @@ export async function listFailedFiles(
     }
     return found;
   });
+}
+
+/**
+ * For an import of a subscription, returns the given versions that still exist. A version that was overwritten or
+ * deleted in the meantime is recorded and not loaded. If one is overwritten later, loading it fails with `file_changed`.
+ */
+export async function listGivenFiles(
+  { lanes, sources }: { readonly lanes: LaneStore; readonly sources: SourceStorage },
+  job: ImportJob,
+): Promise<readonly FileToLoad[]> {
+  const given = await lanes.listGivenObjects(job.id);
+  const files: FileToLoad[] = [];
+  const lost: LostObject[] = [];
+  await sources.withObjects(job.source, async (store) => {
+    for (let from = 0; from < given.length; from += lookupsAtATime) {
+      const some = given.slice(from, from + lookupsAtATime);
+      const found = await Promise.all(some.map(async (object) => ({ object, current: await store.find(object.key) })));
+      for (const { object, current } of found) {
+        if (current?.etag === object.etag && current.size === object.size)
+          files.push({
+            ...object,
+            path: object.key.slice(job.prefix.length),
+            gzip: expectGzip(job.compressed, { key: object.key, isSingle: false }),
+          });
+        else lost.push({ key: object.key, state: current ? 'overwritten' : 'deleted' });
+      }
+    }
+  });
+  await lanes.recordLostObjects(job.id, lost);
+  return files;
 }
 
 type Listed = {

@@ -27,7 +27,7 @@ import type { AttributeRows, AudienceWarehouse, DeviceCounts, Warehouse } from '
 import { pollWhile } from '../load/load-batch.ts';
 import { type OrphanedStagesDeps, dropOrphanedStages } from '../load/orphaned-stages.ts';
 import { type DropPlan, planCount, planDrop, planImportPublish } from './decide-next-step.ts';
-import { listFailedFiles, listImportFiles, listSourceFiles } from './list-files.ts';
+import { listFailedFiles, listGivenFiles, listImportFiles, listSourceFiles } from './list-files.ts';
 
 export type RunLaneDeps = PrepareImportDeps &
   FinishImportDeps &
@@ -115,6 +115,7 @@ export async function prepareImport(deps: PrepareImportDeps, job: ImportJob): Pr
 }
 
 async function listFiles(deps: PrepareImportDeps, job: ImportJob): Promise<readonly FileToLoad[]> {
+  if (job.isOfSubscription) return listGivenFiles(deps, job);
   const failed = await listFailedFiles(deps, job);
   return failed ?? deps.sources.withObjects(job.source, (store) => listImportFiles(deps.limits, store, job));
 }

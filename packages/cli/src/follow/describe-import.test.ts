@@ -20,6 +20,7 @@ const running: ImportLog = {
   cancel_requested_at: null,
   cancel_requested_by: null,
   retry_of: null,
+  subscription_id: null,
   progress: {
     rows_read: 1_250_000,
     bytes_total: 200_000_000,

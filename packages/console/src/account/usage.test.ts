@@ -23,6 +23,7 @@ describe('quotasOf', () => {
       attributes: counted,
       foreign_keys: counted,
       webhooks: counted,
+      subscriptions: counted,
       idempotency_keys: measured,
     });
     expect(usages.map(({ name, isBytes, measuredAt }) => [name, isBytes, measuredAt])).toEqual([

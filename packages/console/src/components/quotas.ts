@@ -6,6 +6,7 @@ export const quotas = [
   'attributes',
   'foreign_keys',
   'webhooks',
+  'subscriptions',
   'idempotency_keys',
 ] as const;
 
@@ -18,5 +19,6 @@ export const quotaTitles: Readonly<Record<QuotaName, string>> = {
   attributes: 'Attributes',
   foreign_keys: 'Foreign keys',
   webhooks: 'Webhooks',
+  subscriptions: 'Subscriptions',
   idempotency_keys: 'Idempotency keys',
 };

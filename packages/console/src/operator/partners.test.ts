@@ -10,6 +10,7 @@ it('lists the most used quota of a partner first', () => {
     attributes: quota(0, 0),
     foreign_keys: quota(1, 0),
     webhooks: quota(0),
+    subscriptions: quota(0),
     idempotency_keys: quota(0),
   };
   const sorted = quotasOf({ quotas });

@@ -20,8 +20,10 @@ import type {
   CreateCustomer,
   CreatedApiKey,
   CreatedAudience,
+  CreatedSubscription,
   CreatedUserToken,
   CreatedWebhook,
+  CreateSubscription,
   CreateWebhook,
   Customer,
   DeleteAttributeData,
@@ -60,8 +62,11 @@ import type {
   RotateStorageKeys,
   StartUpload,
   StorageKey,
+  Subscription,
+  SubscriptionObject,
   TieForeignKeys,
   UntieForeignKeys,
+  UpdateSubscription,
   UpdateWebhook,
   Upload,
   UserToken,
@@ -141,6 +146,36 @@ export class Operations {
   /** List the exported files of rejected rows: `GET /v1/marketplace/import/{import_log_id}/rejects/files`. */
   listImportRejects(import_log_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly RejectsFile[]>> {
     return this.#api.call({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/rejects/files`, query: options?.query, auth: 'key', options });
+  }
+
+  /** List subscriptions: `GET /v1/marketplace/subscriptions`. */
+  listSubscriptions(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly Subscription[]>> {
+    return this.#api.call({ method: 'GET', path: '/v1/marketplace/subscriptions', query: options?.query, auth: 'key', options });
+  }
+
+  /** Create a subscription: `POST /v1/marketplace/subscriptions`. */
+  createSubscription(body: CreateSubscription, options?: WriteOptions): Promise<Answered<CreatedSubscription>> {
+    return this.#api.call({ method: 'POST', path: '/v1/marketplace/subscriptions', body, auth: 'key', options });
+  }
+
+  /** Get a subscription: `GET /v1/marketplace/subscriptions/{subscription_id}`. */
+  getSubscription(subscription_id: number, options?: CallOptions): Promise<Answered<Subscription>> {
+    return this.#api.call({ method: 'GET', path: `/v1/marketplace/subscriptions/${encodeURIComponent(subscription_id)}`, auth: 'key', options });
+  }
+
+  /** Change, pause, or resume a subscription: `PATCH /v1/marketplace/subscriptions/{subscription_id}`. */
+  updateSubscription(subscription_id: number, body: UpdateSubscription, options?: WriteOptions): Promise<Answered<Subscription>> {
+    return this.#api.call({ method: 'PATCH', path: `/v1/marketplace/subscriptions/${encodeURIComponent(subscription_id)}`, body, auth: 'key', options });
+  }
+
+  /** Delete a subscription: `DELETE /v1/marketplace/subscriptions/{subscription_id}`. */
+  deleteSubscription(subscription_id: number, options?: WriteOptions): Promise<Answered<void>> {
+    return this.#api.call({ method: 'DELETE', path: `/v1/marketplace/subscriptions/${encodeURIComponent(subscription_id)}`, auth: 'key', options });
+  }
+
+  /** List the objects of a subscription: `GET /v1/marketplace/subscriptions/{subscription_id}/objects`. */
+  listSubscriptionObjects(subscription_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly state?: 'waiting' | 'queued' | 'imported' | 'failed' | 'overwritten' | 'deleted' | 'skipped' | 'marker' | undefined } | undefined }): Promise<Answered<readonly SubscriptionObject[]>> {
+    return this.#api.call({ method: 'GET', path: `/v1/marketplace/subscriptions/${encodeURIComponent(subscription_id)}/objects`, query: options?.query, auth: 'key', options });
   }
 
   /** List attributes: `GET /v1/marketplace/attributes`. */

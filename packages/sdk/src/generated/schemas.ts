@@ -377,6 +377,10 @@ export type CreatedAudience = {
   readonly default_warehouse_segment_id: number;
 };
 
+export type CreatedSubscription = {
+  readonly subscription_id: number;
+};
+
 export type CreatedUserToken = {
   readonly token_id: number;
   readonly customer_id: number;
@@ -393,6 +397,30 @@ export type CreatedWebhook = {
   readonly webhook_id: number;
   /** The secret with which events are signed. It is shown only once. */
   readonly secret: string;
+};
+
+export type CreateSubscription = {
+  /** Objects whose path starts with it are imported. It is relative to the partner's prefix. A folder ends with `/`. */
+  readonly prefix: string;
+  /** 0 (attribute IDs) or 1 (your foreign keys). */
+  readonly key_type: 0 | 1;
+  /** Whether the files are gzipped. */
+  readonly compressed: boolean;
+  /** `merge` adds the rows to the existing data. `replace` deletes the previous data of every attribute in the files of an import. */
+  readonly mode?: 'merge' | 'replace' | undefined;
+  /** Whether the objects that exist when the subscription is created are imported. */
+  readonly existing?: 'import' | 'skip' | undefined;
+  /** When the objects that have arrived are imported. Exactly one field is set. */
+  readonly trigger?: {
+    /** Imports the objects that have arrived when nothing has changed under the prefix for this long. With 0, imports them as soon as they are seen. An object waits at most 10 times as long. */
+    readonly quiet_seconds?: number | undefined;
+    /** Imports the objects of a folder when an object with this name, for example `_SUCCESS`, is written after them into the folder or a folder above it. */
+    readonly marker?: string | undefined;
+    /** Imports the objects that have arrived at this interval. */
+    readonly every_seconds?: number | undefined;
+    /** Imports the objects that have arrived once a day, at this time in UTC. */
+    readonly daily_at?: string | undefined;
+  } | undefined;
 };
 
 export type CreateUserToken = Readonly<Record<string, unknown>> | null;
@@ -442,6 +470,8 @@ export type DeleteEvent = {
     readonly code: string | null;
   };
 };
+
+export type DeleteSubscription = Readonly<Record<string, unknown>> | null;
 
 export type DeleteWebhook = Readonly<Record<string, unknown>> | null;
 
@@ -577,6 +607,8 @@ export type ImportLog = {
   readonly cancel_requested_by: 'partner' | 'operator' | null;
   /** The import that this one repeats. */
   readonly retry_of: number | null;
+  /** The subscription that created this import. */
+  readonly subscription_id: number | null;
   readonly progress: Progress;
 };
 
@@ -674,6 +706,11 @@ export type Limits = {
     };
     /** Your webhooks. With a user token, `used` is 0. */
     readonly webhooks: {
+      readonly limit: number;
+      readonly used: number;
+    };
+    /** Your subscriptions. With a user token, `used` is 0. */
+    readonly subscriptions: {
       readonly limit: number;
       readonly used: number;
     };
@@ -963,6 +1000,12 @@ export type OperatorPartner = {
       readonly measured_at: string | null;
     };
     readonly webhooks: {
+      readonly limit: number;
+      readonly used: number;
+      /** When `used` was measured. Null if it is counted now. */
+      readonly measured_at: string | null;
+    };
+    readonly subscriptions: {
       readonly limit: number;
       readonly used: number;
       /** When `used` was measured. Null if it is counted now. */
@@ -1299,6 +1342,58 @@ export type StorageKey = {
   readonly expires_at: string | null;
 };
 
+export type Subscription = {
+  readonly subscription_id: number;
+  readonly prefix: string;
+  /** 0 (attribute IDs) or 1 (your foreign keys). */
+  readonly key_type: 0 | 1;
+  readonly compressed: boolean;
+  readonly mode: 'merge' | 'replace';
+  readonly existing: 'import' | 'skip';
+  /** Exactly one field is not null. */
+  readonly trigger: {
+    readonly quiet_seconds: number | null;
+    readonly marker: string | null;
+    readonly every_seconds: number | null;
+    readonly daily_at: string | null;
+  };
+  readonly status: 'active' | 'paused';
+  /** Objects that have arrived and are not part of an import yet. */
+  readonly waiting_objects: number;
+  /** Why they are not imported yet. `quiet`, `marker`, `schedule`: the trigger. `open_imports`: the limit of open jobs, or 10 open imports of this subscription. `quota`: the quota of stored data. `too_many_objects`: the prefix has more objects than Inlet lists, so the last ones in key order are not seen. */
+  readonly waits_for: 'quiet' | 'marker' | 'schedule' | 'open_imports' | 'quota' | 'too_many_objects' | null;
+  /** The next time of a schedule. */
+  readonly next_import_at: string | null;
+  /** When Inlet last listed the prefix. */
+  readonly last_listed_at: string | null;
+  /** The last import that the subscription created. */
+  readonly last_import_log_id: number | null;
+  readonly paused_at: string | null;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** ISO 8601, UTC. */
+  readonly updated_at: string;
+};
+
+export type SubscriptionObject = {
+  /** Path relative to the partner's prefix. */
+  readonly path: string;
+  readonly etag: string;
+  readonly size: number;
+  /** What became of this version. `overwritten`, `deleted`: before it was loaded. `skipped`: it existed when the subscription was created. `marker`: it starts imports. A `failed` version is imported again only if you retry its import. */
+  readonly state: 'waiting' | 'queued' | 'imported' | 'failed' | 'overwritten' | 'deleted' | 'skipped' | 'marker';
+  /** The import that loads or loaded it. */
+  readonly import_log_id: number | null;
+  /** Why it failed. See docs/errors.md. */
+  readonly error_code: string | null;
+  /** When the storage received it. */
+  readonly last_modified: string;
+  /** When a listing first contained it. */
+  readonly seen_at: string;
+  /** ISO 8601, UTC. */
+  readonly updated_at: string;
+};
+
 export type TestWebhook = Readonly<Record<string, unknown>> | null;
 
 export type TieForeignKeys = {
@@ -1307,6 +1402,28 @@ export type TieForeignKeys = {
 
 export type UntieForeignKeys = {
   readonly foreign_keys: readonly string[];
+};
+
+export type UpdateSubscription = {
+  /** 0 (attribute IDs) or 1 (your foreign keys). */
+  readonly key_type?: 0 | 1 | undefined;
+  /** Whether the files are gzipped. */
+  readonly compressed?: boolean | undefined;
+  /** `merge` adds the rows to the existing data. `replace` deletes the previous data of every attribute in the files of an import. */
+  readonly mode?: 'merge' | 'replace' | undefined;
+  /** When the objects that have arrived are imported. Exactly one field is set. */
+  readonly trigger?: {
+    /** Imports the objects that have arrived when nothing has changed under the prefix for this long. With 0, imports them as soon as they are seen. An object waits at most 10 times as long. */
+    readonly quiet_seconds?: number | undefined;
+    /** Imports the objects of a folder when an object with this name, for example `_SUCCESS`, is written after them into the folder or a folder above it. */
+    readonly marker?: string | undefined;
+    /** Imports the objects that have arrived at this interval. */
+    readonly every_seconds?: number | undefined;
+    /** Imports the objects that have arrived once a day, at this time in UTC. */
+    readonly daily_at?: string | undefined;
+  } | undefined;
+  /** `true` stops new imports. Imports that are already queued run. Objects that arrive in the meantime are imported after `false`. */
+  readonly paused?: boolean | undefined;
 };
 
 export type UpdateWebhook = {

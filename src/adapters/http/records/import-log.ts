@@ -65,6 +65,7 @@ export const importLogSchema = z
     cancel_requested_at: timestamp.nullable().meta({ description: 'When the job was canceled. Null unless it was.' }),
     cancel_requested_by: z.enum(cancelRequesters).nullable().meta({ description: 'Who canceled the job.' }),
     retry_of: z.int().nullable().meta({ description: 'The import that this one repeats.' }),
+    subscription_id: z.int().nullable().meta({ description: 'The subscription that created this import.' }),
     progress: progressSchema,
   })
   .meta({ id: 'ImportLog' });
@@ -118,6 +119,7 @@ export const importLogExample: ImportLogRecord = {
   cancel_requested_at: null,
   cancel_requested_by: null,
   retry_of: null,
+  subscription_id: null,
   progress: {
     bytes_read: 113,
     bytes_total: 113,
@@ -148,6 +150,7 @@ export function importLogRecord(log: ImportLog): ImportLogRecord {
     cancel_requested_at: log.cancelRequest?.at.toISOString() ?? null,
     cancel_requested_by: log.cancelRequest?.by ?? null,
     retry_of: log.retryOf,
+    subscription_id: log.subscriptionId,
     progress: progressRecord(log),
   };
 }

@@ -142,6 +142,7 @@ export const operatorPartnerSchema = z
         attributes: quota,
         foreign_keys: quota,
         webhooks: quota,
+        subscriptions: quota,
         idempotency_keys: quota,
       })
       .meta({ description: 'What the partner can store, as in `GET /v1/limits`.' }),
@@ -227,6 +228,7 @@ export function operatorPartnerRecord(partner: PartnerState, quotas: Quotas): z.
       [quotaNames.attributes]: record('attributes'),
       [quotaNames.foreignKeys]: record('foreignKeys'),
       [quotaNames.webhooks]: record('webhooks'),
+      [quotaNames.subscriptions]: record('subscriptions'),
       [quotaNames.idempotencyKeys]: record('idempotencyKeys'),
     },
     cli: commandsForPartner(partner),

@@ -70,6 +70,7 @@ export const limitsSchema = z
         attributes: countedQuota('Your attributes, including retired ones.'),
         foreign_keys: countedQuota('Your foreign keys.'),
         webhooks: countedQuota('Your webhooks. With a user token, `used` is 0.'),
+        subscriptions: countedQuota('Your subscriptions. With a user token, `used` is 0.'),
         idempotency_keys: measuredQuota('Requests with an `Idempotency-Key` in the last 24 hours.'),
       })
       .optional()
@@ -133,6 +134,7 @@ export const getLimits = defineRoute({
         attributes: count(10_000, { used: 240 }),
         foreign_keys: count(100_000, { used: 240 }),
         webhooks: count(10, { used: 1 }),
+        subscriptions: count(10, { used: 2 }),
         idempotency_keys: measurement(100_000, { used: 87, measuredAt }),
       },
     },
@@ -180,6 +182,7 @@ function usageOf(quotas: Quotas, used: PartnerUsage): NonNullable<z.output<typeo
     [quotaNames.attributes]: count(quotas.attributes, used.attributes),
     [quotaNames.foreignKeys]: count(quotas.foreignKeys, used.foreignKeys),
     [quotaNames.webhooks]: count(quotas.webhooks, used.webhooks),
+    [quotaNames.subscriptions]: count(quotas.subscriptions, used.subscriptions),
     [quotaNames.idempotencyKeys]: measurement(quotas.idempotencyKeys, used.idempotencyKeys),
   };
 }

@@ -143,6 +143,11 @@ export const apiTables: Readonly<Record<string, string>> = {
   webhook_state:
     'SELECT, INSERT, UPDATE (replay_position, replay_until, claim, claimed_until, paused_until, failures_in_a_row, failing_since, warned_at, disabled_at, disabled_reason)',
   webhook_delivery: 'SELECT, INSERT, UPDATE (tries, is_replay, next_attempt_at, updated_at)',
+  subscription:
+    'SELECT, INSERT, UPDATE (key_type, compressed, mode, quiet_seconds, marker, every_seconds, daily_at, updated_at, paused_at, deleted_at)',
+  subscription_state:
+    'SELECT, INSERT, UPDATE (is_active, claim, claimed_until, next_listing_at, next_import_at, waits_for)',
+  subscription_object: 'SELECT, UPDATE (state, job_id, error_code, updated_at)',
 };
 
 /** Every other table, with the reason why the API has no access. */
@@ -175,6 +180,7 @@ export const apiFunctions = [
   'describe_attributes(bigint[])',
   'report_waits()',
   'webhook_waits()',
+  'subscription_waits()',
   'what_waits(text, text, text)',
   'recorded_shards()',
   'audiences_of(bigint)',

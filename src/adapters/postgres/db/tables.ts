@@ -101,6 +101,7 @@ type ImportLogTable = {
   errors: ColumnType<readonly ImportLogError[] | null, string | null, string | null>;
   retry_of: number | null;
   only_failed: Generated<boolean>;
+  subscription_id: number | null;
 };
 
 type JobFileTable = {
@@ -371,6 +372,56 @@ type WebhookDeliveryTable = {
   updated_at: Timestamp;
 };
 
+type SubscriptionTable = {
+  id: Generated<number>;
+  partner_id: PartnerId;
+  prefix: string;
+  key_type: number;
+  compressed: boolean;
+  mode: string;
+  skips_existing: boolean;
+  quiet_seconds: number | null;
+  marker: string | null;
+  every_seconds: number | null;
+  daily_at: string | null;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+  paused_at: Date | null;
+  deleted_at: Date | null;
+};
+
+type SubscriptionStateTable = {
+  subscription_id: number;
+  partner_id: PartnerId;
+  is_active: Generated<boolean>;
+  claim: Generated<number>;
+  claimed_at: Timestamp;
+  claimed_until: Date | null;
+  woken_at: Date | null;
+  next_listing_at: Timestamp;
+  listed_at: Date | null;
+  changed_at: Date | null;
+  next_import_at: Date | null;
+  waits_for: string | null;
+  last_job_id: JobId | null;
+};
+
+type SubscriptionObjectTable = {
+  id: Generated<number>;
+  subscription_id: number;
+  partner_id: PartnerId;
+  key: string;
+  etag: string;
+  size: number;
+  last_modified: Date;
+  state: string;
+  job_id: JobId | null;
+  error_code: string | null;
+  seen_at: Timestamp;
+  updated_at: Timestamp;
+  gone_at: Date | null;
+};
+
 type ConsoleSessionTable = {
   id: Generated<number>;
   token_hash: Uint8Array;
@@ -452,6 +503,9 @@ export type Tables = {
   webhook_secret: WebhookSecretTable;
   webhook_state: WebhookStateTable;
   webhook_delivery: WebhookDeliveryTable;
+  subscription: SubscriptionTable;
+  subscription_state: SubscriptionStateTable;
+  subscription_object: SubscriptionObjectTable;
   overlap: {
     partner_id: PartnerId;
     key: string;

@@ -25,6 +25,7 @@ import type { Load } from '../../../ports/load-stage.ts';
 import type { JobSource } from '../../../ports/object-store.ts';
 import type { Database, Tx } from '../db/tables.ts';
 import { appendJobEvents } from './job-events.ts';
+import { settleObjects } from './settle-objects.ts';
 import { selectAccounts } from './publishing.ts';
 
 /**
@@ -264,6 +265,7 @@ export async function endJobIn(tx: Tx, jobId: JobId, end: JobEnd): Promise<void>
     })
     .where('job_id', '=', jobId)
     .execute();
+  await settleObjects(tx, jobId);
   await appendJobEvents(tx, { id: jobId, partnerId: ended.partner_id, kind: toJobKind(ended.kind) });
 }
 

@@ -41,6 +41,7 @@ import {
   toSource,
 } from './jobs.ts';
 import { appendFileEvents } from './job-events.ts';
+import { recordLostObjects, selectGivenObjects } from './given-objects.ts';
 import {
   commitAudienceLoads,
   commitImportLoads,
@@ -62,6 +63,8 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
         await sendLaneToken(boss, tx, token.partnerId, afterSeconds);
       }),
     listFailedFiles: (jobId) => selectFailedFiles(db, jobId),
+    listGivenObjects: (jobId) => selectGivenObjects(db, jobId),
+    recordLostObjects: (jobId, lost) => recordLostObjects(db, jobId, lost),
     startImport: (jobId, batches) => startImport(db, jobId, batches),
     startAudienceLoad: (job, batches) => startAudienceLoad(db, job, batches),
     startDelete: (jobId, found) => startDelete(db, jobId, found),
@@ -185,7 +188,14 @@ async function lockHead(
     .leftJoin('import_log as log', 'log.job_id', 'job.id')
     .leftJoin('audience_load as load', 'load.job_id', 'job.id')
     .select(['job.id', 'job.kind', 'job.seq', 'job.listed_at', 'job.cancelled'])
-    .select(['log.file_path as import_path', 'log.path_type', 'log.key_type', 'log.compressed', 'log.mode'])
+    .select([
+      'log.file_path as import_path',
+      'log.path_type',
+      'log.key_type',
+      'log.compressed',
+      'log.mode',
+      'log.subscription_id',
+    ])
     .select([
       sql<JobId | null>`CASE WHEN log.only_failed THEN log.retry_of WHEN load.only_failed THEN load.retry_of END`.as(
         'only_failed_of',
@@ -223,6 +233,7 @@ type JobRow = {
   key_type: number | null;
   compressed: boolean | null;
   mode: string | null;
+  subscription_id: number | null;
   attribute_ids: readonly number[] | null;
   audience_id: number | null;
   generation: number | null;
@@ -244,7 +255,15 @@ function toLaneJob(row: JobRow, partner: { readonly id: number; readonly prefix:
     return { ...loading, kind, audienceId, generation, literalPath };
   }
   const mode = toImportMode(row.mode ?? '');
-  return { ...loading, kind, keyType: toKeyType(row.key_type ?? -1), compressed: row.compressed, mode };
+  const isOfSubscription = row.subscription_id !== null;
+  return {
+    ...loading,
+    kind,
+    keyType: toKeyType(row.key_type ?? -1),
+    compressed: row.compressed,
+    mode,
+    isOfSubscription,
+  };
 }
 
 async function selectFileProgress(tx: Tx, jobId: JobId, batchLimit: number): Promise<FileProgress> {

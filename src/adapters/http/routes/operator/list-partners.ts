@@ -38,6 +38,7 @@ export const listOperatorPartners = defineRoute({
           attributes: { limit: defaultQuotas.attributes, used: 240, measured_at: null },
           foreign_keys: { limit: defaultQuotas.foreignKeys, used: 240, measured_at: null },
           webhooks: { limit: defaultQuotas.webhooks, used: 1, measured_at: null },
+          subscriptions: { limit: defaultQuotas.subscriptions, used: 2, measured_at: null },
           idempotency_keys: { limit: defaultQuotas.idempotencyKeys, used: 87, measured_at },
         },
         cli: [
