@@ -13,13 +13,15 @@ export type UnsignedRequest = {
   /** Escaped with `encodeRfc3986`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
+  /** The body of a form. */
+  readonly form?: string;
 };
 
-/** Returns the headers of an S3 request without a body, signed with AWS Signature Version 4. */
+/** Returns the headers of an S3 request without a body or with a form, signed with AWS Signature Version 4. */
 export async function signRequest(
   keys: SigningKeys,
   region: string,
-  { method, url, path, query = {} }: UnsignedRequest,
+  { method, url, path, query = {}, form }: UnsignedRequest,
 ): Promise<Record<string, string>> {
   const signer = new SignatureV4({ service: 's3', region, credentials: keys, sha256: Sha256, uriEscapePath: false });
   const host = hostOf(url);
@@ -29,7 +31,13 @@ export async function signRequest(
     hostname: url.hostname,
     path,
     query: { ...query },
-    headers: { host, 'x-amz-content-sha256': emptyBodyHash },
+    headers: {
+      host,
+      'x-amz-content-sha256': createHash('sha256')
+        .update(form ?? '')
+        .digest('hex'),
+      ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+    },
   });
   return signed.headers;
 }
@@ -63,8 +71,6 @@ export async function presignUrl(
 function hostOf({ hostname, port }: UnsignedRequest['url']): string {
   return port === undefined ? hostname : `${hostname}:${port}`;
 }
-
-const emptyBodyHash = createHash('sha256').digest('hex');
 
 /** Signature Version 4 requires RFC 3986 escapes. encodeURIComponent leaves some characters unescaped. */
 export function encodeRfc3986(text: string): string {

@@ -10,6 +10,7 @@ import { consoleSettings, findMissingConsoleSettings } from './console-settings.
 import { httpSettings } from './http-settings.ts';
 import { findMissingOidcSettings, oidcSettings } from './oidc-settings.ts';
 import { count, networks } from './setting-types.ts';
+import { subscriptionSettings } from './subscription-settings.ts';
 import { webhookSettings } from './webhook-settings.ts';
 
 // The configuration schema. Only this file reads environment variables. `docs/configuration.md` is generated from the
@@ -262,6 +263,7 @@ const settings = z.object({
     .describe(
       'Secret key for the noise in composition reports, 64 hexadecimal digits. If it is not set, the key is derived from the first sealing key.',
     ),
+  ...subscriptionSettings,
   ...webhookSettings,
   ...oidcSettings,
   ...consoleSettings,

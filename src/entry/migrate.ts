@@ -6,7 +6,7 @@ import { migratePostgres, underMigrationLock } from '../adapters/postgres/db/mig
 import { recordTopology, requireRecordedTopology, requireUnownedShards } from '../usecases/admin/topology.ts';
 import type { Config } from './config.ts';
 import { withTopology } from './connect-engine.ts';
-import { prepareUploads, recordSharedBucket } from './shared-bucket.ts';
+import { prepareNotifications, prepareUploads, recordSharedBucket } from './shared-bucket.ts';
 
 /**
  * Migrates both databases under one lock. Returns the names of the applied migrations. The first run records the
@@ -31,6 +31,7 @@ export async function migrate(config: Config, log: Logger): Promise<string[]> {
       }
       await recordSharedBucket(config, db, log);
       await prepareUploads(config, log);
+      await prepareNotifications(config, log);
       return ran;
     });
     return [...control.map((name) => `postgres/${name}`), ...data.map((name) => `clickhouse/${name}`)];

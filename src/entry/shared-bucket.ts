@@ -4,9 +4,17 @@ import { readRecordedBucket, recordBucket } from '../adapters/postgres/source-bu
 import type { Database } from '../adapters/postgres/db/tables.ts';
 import { readBucketIdentity, writeBucketIdentity } from '../adapters/s3/bucket-identity.ts';
 import { ensureUploadRules } from '../adapters/s3/bucket-settings.ts';
+import {
+  type BucketOwner,
+  ensureBucketNotifications,
+  removeBucketNotifications,
+} from '../adapters/ceph/bucket-notifications.ts';
+import { notificationsPath } from '../adapters/notifications/receiver.ts';
+import { notificationTokens } from '../adapters/vault/keys.ts';
 import { connectS3 } from '../adapters/s3/connect.ts';
 import type { PublicBucket } from '../adapters/s3/public-bucket.ts';
 import { Failure } from '../domain/failure.ts';
+import { Secret } from '../domain/secret.ts';
 import type { Log } from '../ports/observability.ts';
 import type { Config } from './config.ts';
 
@@ -53,6 +61,42 @@ export function publicBucketOf(config: Config): PublicBucket {
 /** The origin of the browsers that upload files, or null without a console. */
 export function consoleOriginOf({ INLET_CONSOLE_URL: url }: Config): string | null {
   return url === undefined ? null : new URL(url).origin;
+}
+
+/** The owner of the shared bucket, as the gateway's own requests need it. Null for AWS. */
+export function bucketOwnerOf(config: Config): BucketOwner | null {
+  if (config.INLET_S3_ENDPOINT === undefined) return null;
+  return {
+    endpoint: config.INLET_S3_ENDPOINT,
+    region: config.INLET_S3_REGION,
+    accessKeyId: config.INLET_S3_ACCESS_KEY_ID,
+    secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
+    bucket: config.INLET_S3_BUCKET,
+  };
+}
+
+/** The URL to which the storage sends notifications. Null if it sends none. It contains the token. */
+export function notificationUrlOf(config: Config): Secret | null {
+  const [token] = notificationTokens(config.INLET_SEALING_KEYS);
+  if (config.INLET_NOTIFICATIONS_URL === undefined || !token) return null;
+  return new Secret(config.INLET_NOTIFICATIONS_URL.replace(/\/$/, '') + notificationsPath + token.reveal());
+}
+
+/** Turns the notifications of the bucket on, or off without a URL. A failure is only reported. */
+export async function prepareNotifications(config: Config, log: Log): Promise<void> {
+  const owner = bucketOwnerOf(config);
+  if (!owner) return;
+  const url = notificationUrlOf(config);
+  const s3 = connectSharedStorage(config);
+  try {
+    if (url) await ensureBucketNotifications(s3, owner, url);
+    else await removeBucketNotifications(s3, owner);
+  } catch (error) {
+    // Without a URL, the storage may not support notifications.
+    if (url) log.warn({ bucket: owner.bucket, reason: reasonOf(error) }, 'the notifications of the bucket are not set');
+  } finally {
+    s3.destroy();
+  }
 }
 
 /** Lets browsers upload to the bucket, and removes abandoned uploads. A failure is only reported. */

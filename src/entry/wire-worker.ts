@@ -15,8 +15,10 @@ import { postgresRejectQueue } from '../adapters/postgres/reject-queue.ts';
 import { postgresRetentionStore } from '../adapters/postgres/retention-store.ts';
 import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
 import { postgresUploadSweep } from '../adapters/postgres/upload-log.ts';
+import { postgresSubscriptionQueue } from '../adapters/postgres/subscriptions/subscription-queue.ts';
 import { postgresWebhookQueue } from '../adapters/postgres/webhook-queue.ts';
 import { s3ObjectStore } from '../adapters/s3/object-store.ts';
+import { s3ObjectListing } from '../adapters/s3/object-listing.ts';
 import { s3RejectStorage } from '../adapters/s3/reject-storage.ts';
 import { s3UploadStorage } from '../adapters/s3/upload-storage.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
@@ -26,6 +28,7 @@ import { type ConnectedEngine, connectShards } from './connect-engine.ts';
 import { publishingOf } from './report-settings.ts';
 import { bucketGuard, publicBucketOf } from './shared-bucket.ts';
 import { partnerRoleKeys, sourceStorage } from './source-storage.ts';
+import { subscribingOf } from './subscription-settings.ts';
 import { deliverySettingsOf, webhookAddressesOf } from './webhook-settings.ts';
 import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
 
@@ -43,6 +46,7 @@ export async function wireWorker(config: Config, log: Logger) {
     webhookSender,
     delivery: deliverySettingsOf(config),
     recordAttempt: connections.observability.recordWebhookAttempt,
+    recordListing: connections.observability.recordListing,
     requestedReports: feedOf('requestedReports'),
     newEvents: feedOf('events'),
     observability: connections.observability,
@@ -61,6 +65,7 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
   const { instrumentPort } = observability;
   const { wrapPort } = failpoints;
   const stores = sharedStores(connections);
+  const topologyMs = config.INLET_TOPOLOGY_SECONDS * 1000;
   const files = postgresFileStore(db, boss, config.INLET_FILES_OUT_PER_LANE);
   return {
     ...stores,
@@ -86,7 +91,7 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
       db,
       sealer: aesGcmSealer(config.INLET_SEALING_KEYS),
       shared: s3ObjectStore(s3, config.INLET_S3_BUCKET),
-      requireBucket: bucketGuard(db, s3, config.INLET_S3_BUCKET, config.INLET_TOPOLOGY_SECONDS * 1000),
+      requireBucket: bucketGuard(db, s3, config.INLET_S3_BUCKET, topologyMs),
       partnerEndpoint: config.INLET_PARTNER_S3_ENDPOINT ?? null,
       partnerNetworks: partnerNetworksOf(config),
       keysOfRole: partnerRoleKeys(config, stores.partners),
@@ -100,6 +105,17 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
     ...publishingOf(config),
     profiler: instrumentPort('clickhouse', 'profiler', clickhouseAudienceProfiler(engine)),
     events: instrumentPort('postgres', 'events', postgresEventLog(db)),
+    subscriptionQueue: instrumentPort(
+      'postgres',
+      'subscriptionQueue',
+      wrapPort('subscriptionQueue', postgresSubscriptionQueue({ db, boss, quotas: stores.quotas })),
+    ),
+    objectListing: instrumentPort(
+      'storage',
+      'objectListing',
+      s3ObjectListing(s3, config.INLET_S3_BUCKET, bucketGuard(db, s3, config.INLET_S3_BUCKET, topologyMs)),
+    ),
+    subscribing: subscribingOf(config),
     webhookQueue: instrumentPort(
       'postgres',
       'webhookQueue',

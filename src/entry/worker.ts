@@ -28,9 +28,16 @@ import {
   computeReportsEveryMs,
   removeExpiredReportsEverySeconds,
 } from '../usecases/report/compute-reports.ts';
+import {
+  arrivalLister,
+  listArrivalsEveryMs,
+  removeExpiredObjects,
+  removeExpiredObjectsEverySeconds,
+} from '../usecases/subscription/list-arrivals.ts';
 import { dispatchEveryMs, dispatchPauseMs, eventDispatcher } from '../usecases/webhook/deliver-events.ts';
 import { readConfig } from './config.ts';
 import { createLogger } from './logging.ts';
+import { startNotifications } from './notifications.ts';
 import { repeat } from './repeat.ts';
 import { stopInOrder } from './shutdown.ts';
 import { wireWorker } from './wire-worker.ts';
@@ -53,6 +60,7 @@ const whileTopologyMatches = async (sweep: () => Promise<void>): Promise<void> =
   await sweep();
 };
 const dispatcher = eventDispatcher(deps);
+const arrivals = arrivalLister(deps);
 const sweepers = [
   repeat(
     dispatchEveryMs,
@@ -64,6 +72,8 @@ const sweepers = [
     log,
     deps.newEvents,
   ),
+  repeat(listArrivalsEveryMs, () => arrivals.list(), log),
+  repeat(removeExpiredObjectsEverySeconds * 1000, () => removeExpiredObjects(deps), log),
   repeat(recoverTokensMilliseconds, () => requeueLostTokens(deps, liveness), log),
   repeat(wakeEverySeconds * 1000, () => requeueIdleLanes(deps), log),
   repeat(orphansEverySeconds * 1000, () => whileTopologyMatches(() => sweepStages(deps)), log),
@@ -115,6 +125,7 @@ const followTopology = async (): Promise<void> => {
   if (matches) await startWork({ ...deps, liveness, handBack: handBack.signal }, handlers, slots);
   isWorking = matches;
 };
+const notifications = await startNotifications(config, deps, log);
 await followTopology();
 sweepers.push(repeat(config.INLET_TOPOLOGY_SECONDS * 1000, followTopology, log));
 // Start this server last, so that a response from `/live` means that the worker is running.
@@ -133,6 +144,8 @@ stopInOrder(log, config.INLET_SHUTDOWN_GRACE_SECONDS, [
     ...sweepers.map((sweeper) => ({ name: 'stop sweepers', run: () => sweeper.stop() })),
     { name: 'finish lanes and files', run: finish },
     { name: 'finish sending events', run: dispatcher.stop },
+    { name: 'finish listing arrivals', run: arrivals.stop },
+    { name: 'stop receiving notifications', run: async () => notifications?.close() },
   ],
   [{ name: 'close liveness connection', run: () => liveness.close() }],
   [{ name: 'close connections', run: () => deps.close() }],

@@ -12,13 +12,14 @@ export type AdminRequest = {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
+  readonly form?: string;
 };
 
 export type AdminResponse = { readonly status: number; readonly text: string };
 
 const timeoutMs = 10_000;
 
-/** Sends a signed request to the gateway's admin or IAM API. */
+/** Sends a signed request to the gateway's admin, IAM, or SNS API. */
 export async function sendSigned(admin: CephAdmin, request: AdminRequest): Promise<AdminResponse> {
   const { hostname, port, protocol } = new URL(admin.endpoint);
   const keys = { accessKeyId: admin.accessKeyId, secretAccessKey: admin.secretAccessKey.reveal() };
@@ -28,6 +29,7 @@ export async function sendSigned(admin: CephAdmin, request: AdminRequest): Promi
   const response = await fetch(`${admin.endpoint}${request.path}?${query.join('&')}`, {
     method: request.method,
     headers,
+    ...(request.form === undefined ? {} : { body: request.form }),
     redirect: 'error',
     signal: AbortSignal.timeout(timeoutMs),
   });

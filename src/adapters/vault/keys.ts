@@ -59,3 +59,15 @@ function deriveFingerprintKey(sealingKey: Secret): Buffer {
   const [, digits = ''] = sealingKey.reveal().split(':');
   return Buffer.from(hkdfSync('sha256', Buffer.from(digits, 'hex'), '', 'inlet fingerprint of requests', 32));
 }
+
+/**
+ * The tokens in the URL to which the storage sends notifications, derived from the sealing keys in a way that does not
+ * reveal them. The first one is used, and the others are accepted.
+ */
+export function notificationTokens(sealingKeys: readonly Secret[]): Secret[] {
+  return sealingKeys.map((sealingKey) => {
+    const [, digits = ''] = sealingKey.reveal().split(':');
+    const token = hkdfSync('sha256', Buffer.from(digits, 'hex'), '', 'inlet notifications of the storage', 32);
+    return new Secret(Buffer.from(token).toString('base64url'));
+  });
+}

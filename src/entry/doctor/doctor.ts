@@ -3,6 +3,7 @@ import { fetchKeySet } from '../../adapters/oidc/key-set.ts';
 import { clickhouseRepairEngine } from '../../adapters/clickhouse/repair.ts';
 import { checkCredentials } from '../../adapters/postgres/credentials.ts';
 import { postgresRepairRecords } from '../../adapters/postgres/repair.ts';
+import { findMissingNotifications } from '../../adapters/ceph/bucket-notifications.ts';
 import { findMissingRules } from '../../adapters/s3/bucket-settings.ts';
 import { aesGcmSealer } from '../../adapters/vault/aes-gcm-sealer.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -11,7 +12,13 @@ import { checkLoadIds, checkTopology } from '../../usecases/admin/topology.ts';
 import { withTopology } from '../connect-engine.ts';
 import { issuerOf } from '../issuer.ts';
 import { findLostCounts } from '../../usecases/admin/repair-rows.ts';
-import { connectSharedStorage, consoleOriginOf, requireRecordedBucket } from '../shared-bucket.ts';
+import {
+  connectSharedStorage,
+  consoleOriginOf,
+  requireRecordedBucket,
+  bucketOwnerOf,
+  notificationUrlOf,
+} from '../shared-bucket.ts';
 import { createLogger } from '../logging.ts';
 
 import { engineChecks } from './engine-checks.ts';
@@ -143,6 +150,31 @@ function storageChecks(config: Config): Check[] {
           const missing = await findMissingRules(s3, config.INLET_S3_BUCKET, consoleOriginOf(config));
           if (missing.length > 0) throw new Error(`missing rules: ${missing.map(({ name }) => name).join(', ')}`);
           return 'the bucket has the rules for uploads';
+        } finally {
+          s3.destroy();
+        }
+      },
+    },
+    ...notificationChecks(config),
+  ];
+}
+
+/** Returns no checks if the storage sends no notifications. */
+function notificationChecks(config: Config): Check[] {
+  const owner = bucketOwnerOf(config);
+  const url = notificationUrlOf(config);
+  if (!owner || !url) return [];
+  return [
+    {
+      name: 'Notifications',
+      remedy:
+        'Run `inlet migrate` again. Until then, subscriptions find new objects only when they list their prefixes. See docs/operators/incidents.md.',
+      run: async () => {
+        const s3 = connectSharedStorage(config);
+        try {
+          const problem = await findMissingNotifications(s3, owner, url);
+          if (problem !== null) throw new Error(problem);
+          return 'the storage sends a notification for every new object';
         } finally {
           s3.destroy();
         }

@@ -29,6 +29,8 @@ const state: QueueStats = {
   webhookEvents: 0,
   oldestWebhookEventSeconds: 0,
   webhooksFailing: 0,
+  subscriptionObjects: 0,
+  subscriptionListingDelaySeconds: 0,
 };
 
 describe('the metrics server', () => {

@@ -1,6 +1,8 @@
 import { rejectReasons } from '@inlet/row-rule/row-rule';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client';
 import { fileQueue, laneQueue, retryCauses } from '../../adapters/postgres/queue/tokens.ts';
+import { notificationOutcomes } from '../../adapters/notifications/receiver.ts';
+import { listingOutcomes } from '../../usecases/subscription/list-arrivals.ts';
 import { attemptOutcomes } from '../../usecases/webhook/deliver-events.ts';
 
 // Every label value is from a list in the code, for example a port name, a reason, or a code. A label value is never a
@@ -111,6 +113,24 @@ export function createMeters() {
       labelNames: ['outcome'],
       registers,
     }),
+    listings: new Counter({
+      name: 'inlet_subscription_listings_total',
+      help: 'Listings of the prefixes of subscriptions, by `outcome`: imported, unchanged, lost (another worker took over or the subscription changed), or failed.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    arrivalLag: new Histogram({
+      name: 'inlet_subscription_lag_seconds',
+      help: 'Time from the last modification of an object, by the clock of the storage, until a subscription queued its import.',
+      buckets: [1, 2, 5, 10, 30, 60, 300, 3_600, 86_400],
+      registers,
+    }),
+    notifications: new Counter({
+      name: 'inlet_notifications_total',
+      help: 'Notifications of the storage about new objects, by `outcome`: accepted, dropped (too many at a time), or rejected (wrong token or format).',
+      labelNames: ['outcome'],
+      registers,
+    }),
     topologyMismatch: new Gauge({
       name: 'inlet_topology_mismatch',
       help: '1 if the shards differ from the recorded topology. Loads and reports are then stopped in this process.',
@@ -140,6 +160,8 @@ function startFromZero(meters: Omit<Meters, 'registry'>): void {
   }
   meters.filesFailed.inc({ code: 'load_abandoned' }, 0);
   for (const outcome of attemptOutcomes) meters.webhookAttempts.inc({ outcome }, 0);
+  for (const outcome of listingOutcomes) meters.listings.inc({ outcome }, 0);
+  for (const outcome of notificationOutcomes) meters.notifications.inc({ outcome }, 0);
   for (const outcome of ['done', 'failed']) meters.jobsEnded.inc({ outcome }, 0);
 }
 

@@ -4,6 +4,8 @@ import type { RecordRetry } from '../../adapters/postgres/queue/tokens.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
 import type { FileStore } from '../../ports/load-stage.ts';
 import type { Log, Trace } from '../../ports/observability.ts';
+import type { NotificationOutcome } from '../../adapters/notifications/receiver.ts';
+import type { ListingOutcome } from '../../usecases/subscription/list-arrivals.ts';
 import type { AttemptOutcome } from '../../usecases/webhook/deliver-events.ts';
 import type { Config } from '../config.ts';
 import { type Server, meterFiles, meterLanes, meterPort, meterRetries, meterShard, meterWork } from './instrument.ts';
@@ -22,6 +24,8 @@ export type Observability = {
   readonly instrumentRequests: (api: Api) => void;
   readonly recordRetry: RecordRetry;
   readonly recordWebhookAttempt: (outcome: AttemptOutcome) => void;
+  readonly recordListing: (outcome: ListingOutcome, lagSeconds: readonly number[]) => void;
+  readonly recordNotification: (outcome: NotificationOutcome) => void;
   readonly recordTopology: (hasDifferences: boolean) => void;
   /** Serves the metrics if a port is configured. */
   readonly serve: () => Promise<void>;
@@ -45,6 +49,11 @@ export async function startObservability(config: Config, name: string, log: Log)
     instrumentRequests: (api) => observeRequests(api, meters, tracing),
     recordRetry: meters ? meterRetries(meters) : () => undefined,
     recordWebhookAttempt: (outcome) => meters?.webhookAttempts.inc({ outcome }),
+    recordListing: (outcome, lagSeconds) => {
+      meters?.listings.inc({ outcome });
+      for (const seconds of lagSeconds) meters?.arrivalLag.observe(seconds);
+    },
+    recordNotification: (outcome) => meters?.notifications.inc({ outcome }),
     recordTopology: (hasDifferences) => meters?.topologyMismatch.set(hasDifferences ? 1 : 0),
     serve: async () => {
       if (!meters || config.INLET_METRICS_PORT === undefined) return;

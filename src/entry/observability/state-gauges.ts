@@ -37,6 +37,16 @@ const single: readonly (readonly [name: string, help: string, from: keyof QueueS
     'Age of the oldest event that has not been sent to a webhook that works. 0 if there is none.',
     'oldestWebhookEventSeconds',
   ],
+  [
+    'inlet_subscription_objects_waiting',
+    'Objects that have arrived for active subscriptions and are not part of an import yet.',
+    'subscriptionObjects',
+  ],
+  [
+    'inlet_subscription_listing_delay_seconds',
+    'Longest time by which the listing of an active subscription is overdue. 0 if none is.',
+    'subscriptionListingDelaySeconds',
+  ],
   ['inlet_webhooks_failing', 'Enabled webhooks whose last attempts have failed.', 'webhooksFailing'],
 ];
 

@@ -36,6 +36,8 @@ const names = [
   'webhookEvents',
   'oldestWebhookEventSeconds',
   'webhooksFailing',
+  'subscriptionObjects',
+  'subscriptionListingDelaySeconds',
 ] as const;
 
 /** A sum or an age over no rows is null, which is converted to 0. */
@@ -48,7 +50,7 @@ const workersAreNamed = `${livenessSessionName} %`;
 /** Calls a database function, because the API role cannot read the jobs of all partners. */
 export async function selectQueueStats(client: ClientBase): Promise<QueueStats> {
   const { rows } = await client.query<{ waits: unknown }>(
-    'SELECT what_waits($1, $2, $3) || index_waits() || report_waits() || webhook_waits() AS waits',
+    'SELECT what_waits($1, $2, $3) || index_waits() || report_waits() || webhook_waits() || subscription_waits() AS waits',
     [laneQueue, fileQueue, workersAreNamed],
   );
   return rowSchema.parse(rows[0]?.waits);
@@ -57,7 +59,7 @@ export async function selectQueueStats(client: ClientBase): Promise<QueueStats> 
 /** Reads the same statistics through a pool. */
 export async function readQueueStats(db: Database): Promise<QueueStats> {
   const { rows } = await sql<{ waits: unknown }>`
-    SELECT what_waits(${laneQueue}, ${fileQueue}, ${workersAreNamed}) || index_waits() || report_waits() || webhook_waits() AS waits`.execute(
+    SELECT what_waits(${laneQueue}, ${fileQueue}, ${workersAreNamed}) || index_waits() || report_waits() || webhook_waits() || subscription_waits() AS waits`.execute(
     db,
   );
   return rowSchema.parse(rows[0]?.waits);

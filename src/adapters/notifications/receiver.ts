@@ -1,0 +1,133 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, createServer } from 'node:http';
+import { z } from 'zod';
+import type { Secret } from '../../domain/secret.ts';
+import type { Log } from '../../ports/observability.ts';
+import type { ObjectNotifications } from '../../ports/subscription-store.ts';
+
+export const notificationsPath = '/notifications/';
+
+/** A notification of Ceph is about 2 KB long. AWS sends at most 256 KB. */
+const maxBodyBytes = 256 * 1024;
+const maxConnections = 100;
+/** The keys that wait to be passed on. More are dropped, and the next regular listing finds their objects. */
+const maxKeys = 10_000;
+const passEveryMs = 100;
+
+export const notificationOutcomes = ['accepted', 'dropped', 'rejected'] as const;
+export type NotificationOutcome = (typeof notificationOutcomes)[number];
+
+type Settings = {
+  readonly host: string;
+  readonly port: number;
+  readonly bucket: string;
+  /** The last segment of the path must be one of these. */
+  readonly tokens: readonly Secret[];
+  readonly onKeys: (keys: readonly string[]) => Promise<void>;
+  readonly record: (outcome: NotificationOutcome) => void;
+  readonly log: Log;
+};
+
+/**
+ * Receives notifications of new objects over HTTP, in the format of S3. Responds before it passes the keys on, so that
+ * the storage never waits for PostgreSQL.
+ */
+export async function receiveNotifications(settings: Settings): Promise<ObjectNotifications> {
+  const { host, port, onKeys, record, log } = settings;
+  const isAllowed = tokenCheck(settings.tokens);
+  const waiting = new Set<string>();
+  let passing = Promise.resolve();
+  const pass = async (): Promise<void> => {
+    if (waiting.size === 0) return;
+    const keys = [...waiting];
+    waiting.clear();
+    await onKeys(keys).catch((error: unknown) => log.warn({ err: error }, 'cannot pass notifications on'));
+  };
+  const timer = setInterval(() => {
+    passing = passing.then(pass);
+  }, passEveryMs);
+  const accept = (keys: readonly string[]): void => {
+    const free = maxKeys - waiting.size;
+    for (const key of keys.slice(0, free)) waiting.add(key);
+    record(keys.length > free ? 'dropped' : 'accepted');
+  };
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: 8_192 });
+  server.maxConnections = maxConnections;
+  server.on('request', (request, response) => {
+    if (request.method !== 'POST' || !isAllowed(request.url ?? '')) {
+      record('rejected');
+      response.writeHead(404, { connection: 'close' }).end();
+      return;
+    }
+    readBody(request).then(
+      (body) => {
+        const keys = keysIn(body, settings.bucket);
+        if (keys) accept(keys);
+        else record('rejected');
+        // The storage repeats a notification until the status is 2xx.
+        response.writeHead(204).end();
+      },
+      () => {
+        record('rejected');
+        response.writeHead(413, { connection: 'close' }).end();
+      },
+    );
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address();
+  const served = typeof address === 'object' && address ? address.port : 0;
+  log.info({ host, port: served }, 'receiving notifications of new objects');
+  return {
+    port: served,
+    close: async () => {
+      clearInterval(timer);
+      server.close();
+      server.closeAllConnections();
+      await passing;
+    },
+  };
+}
+
+/** Compares hashes, which have the same length. */
+function tokenCheck(tokens: readonly Secret[]): (path: string) => boolean {
+  const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const allowed = tokens.map((token) => hash(notificationsPath + token.reveal()));
+  return (path) => {
+    const given = hash(path);
+    return allowed.filter((one) => timingSafeEqual(one, given)).length > 0;
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBodyBytes) throw new Error('the notification is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const notificationSchema = z.object({
+  Records: z
+    .array(
+      z.object({ s3: z.object({ bucket: z.object({ name: z.string() }), object: z.object({ key: z.string() }) }) }),
+    )
+    .max(1_000),
+});
+
+/** Returns the keys of the objects in the bucket, or null if the body is not a notification. */
+export function keysIn(body: string, bucket: string): string[] | null {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return null;
+  }
+  const found = notificationSchema.safeParse(parsed);
+  if (!found.success) return null;
+  return found.data.Records.filter(({ s3 }) => s3.bucket.name === bucket).map(({ s3 }) => s3.object.key);
+}

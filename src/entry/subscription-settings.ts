@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import type { SubscriptionSettings } from '../usecases/subscription/list-arrivals.ts';
+import { count } from './setting-types.ts';
+
+export const subscriptionSettings = {
+  INLET_SUBSCRIPTION_SECONDS: count(30).describe(
+    'Longest time in seconds between two listings of the prefix of an active subscription. Notifications of the storage start a listing earlier.',
+  ),
+  INLET_SUBSCRIPTION_OBJECTS: count(100_000).describe(
+    'Number of objects under the prefix of a subscription that a listing reads. The objects after them, in key order, are not imported.',
+  ),
+  INLET_NOTIFICATIONS_PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65_535)
+    .optional()
+    .describe(
+      'Port on which a worker receives notifications of new objects. 0 selects a free port. If it is not set, the worker receives none. Only the storage should be able to reach it.',
+    ),
+  INLET_NOTIFICATIONS_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('Address on which a worker receives notifications of new objects.'),
+  INLET_NOTIFICATIONS_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'URL at which the storage reaches `INLET_NOTIFICATIONS_PORT` of the workers. With it, `inlet migrate` tells Ceph to send a notification for every new object in the shared bucket.',
+    ),
+};
+
+type SubscriptionConfig = z.infer<z.ZodObject<typeof subscriptionSettings>>;
+
+export function subscribingOf(config: SubscriptionConfig): SubscriptionSettings {
+  return { listSeconds: config.INLET_SUBSCRIPTION_SECONDS, maxObjects: config.INLET_SUBSCRIPTION_OBJECTS };
+}
