@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { cliRemediesPage, cliVersionPage } from './pages/cli-pages.ts';
+import { chartAlertsPage, chartSchemaPage } from './pages/chart-schema-page.ts';
 import { configurationPage } from './pages/configuration-page.ts';
 import { errorsPage } from './pages/errors-page.ts';
 import { consoleIncidentsPage } from './pages/incidents-page.ts';
@@ -16,6 +17,8 @@ const pages = [
   { path: 'docs/metrics.md', make: metricsPage },
   { path: 'docs/operations.md', make: operationsPage },
   { path: 'docs/packages.md', make: packagesPage },
+  { path: 'deploy/helm/inlet/values.schema.json', make: chartSchemaPage },
+  { path: 'deploy/helm/inlet/files/alerts.yml', make: chartAlertsPage },
   { path: 'packages/contract/openapi.json', make: openApiPage },
   { path: 'packages/cli/src/generated/remedies.ts', make: cliRemediesPage },
   { path: 'packages/cli/src/generated/version.ts', make: cliVersionPage },

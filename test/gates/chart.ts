@@ -1,20 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { z } from 'zod';
+import { installHelm } from './helm.ts';
+import { type Resource, resourceSchema } from './resource-schemas.ts';
 import { pathInRepository } from './tree-copy.ts';
 
-const helm = pathInRepository('node_modules/.bin/helm-v3.5.4-linux-amd64');
 const chart = pathInRepository('deploy/helm/inlet');
-
-const resourceSchema = z.looseObject({
-  apiVersion: z.string(),
-  kind: z.string(),
-  metadata: z.looseObject({ name: z.string(), annotations: z.record(z.string(), z.string()).default({}) }),
-});
-export type Resource = z.infer<typeof resourceSchema>;
 
 /** Runs a function with a temporary folder. */
 function inFolder<T>(run: (folder: string) => T): T {
@@ -36,7 +29,7 @@ export function runHelm(
     writeFileSync(file, JSON.stringify(values));
     // Uses a separate home directory, so that Helm does not read the developer's configuration.
     const env = { PATH: '/usr/bin:/bin', HOME: folder };
-    const { status, stdout, stderr } = spawnSync(helm, [...command, chart, '--values', file], {
+    const { status, stdout, stderr } = spawnSync(installHelm(), [...command, chart, '--values', file], {
       env,
       encoding: 'utf8',
     });
@@ -47,7 +40,11 @@ export function runHelm(
 export function renderChart(values: object = {}): Resource[] {
   const { passed, out, stderr } = runHelm(['template', 'inlet', '--namespace', 'inlet'], values);
   if (!passed) throw new Error(stderr);
-  return parseAllDocuments(out, { version: '1.1', merge: false })
+  return parseResources(out);
+}
+
+export function parseResources(yaml: string): Resource[] {
+  return parseAllDocuments(yaml, { version: '1.1', merge: false })
     .map((document) => {
       if (document.errors.length > 0) throw new Error(`invalid YAML: ${document.errors.join('; ')}`);
       const resource: unknown = document.toJS();
@@ -55,22 +52,6 @@ export function renderChart(values: object = {}): Resource[] {
     })
     .filter((resource) => resource !== null)
     .map((resource) => resourceSchema.parse(resource));
-}
-
-/** Returns type errors in resources, such as unknown fields. The types are generated from the Kubernetes schemas. */
-export function typeErrors(resources: readonly Resource[]): string[] {
-  const lines = resources.map((resource, index) => {
-    const [version = '', group = 'core'] = resource.apiVersion.split('/').toReversed();
-    const type = `import('kubernetes-types/${group.split('.')[0]}/${version}').${resource.kind}`;
-    return `export const resource${index}: ${type} = ${JSON.stringify(resource)};`;
-  });
-  return inFolder((folder) => {
-    symlinkSync(pathInRepository('node_modules'), join(folder, 'node_modules'));
-    writeFileSync(join(folder, 'resources.cts'), lines.join('\n'));
-    const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--types', '', 'resources.cts'];
-    const { stdout } = spawnSync(pathInRepository('node_modules/.bin/tsc'), options, { cwd: folder, encoding: 'utf8' });
-    return stdout.split('\n').filter((line) => line.includes('error'));
-  });
 }
 
 /** Returns whether promtool can parse an expression. */

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { Secret } from '../../src/domain/secret.ts';
+import { configSchema } from '../../src/entry/config.ts';
+
+const path = 'deploy/helm/inlet/values.schema.json';
+
+/**
+ * Settings that are neither secrets nor allowed in `settings` of the chart. The image or the chart sets them, or only one command
+ * or the tests use them.
+ */
+export const notAmongChartSettings = [
+  'INLET_SHUTDOWN_GRACE_SECONDS',
+  'INLET_CONSOLE_API_KEY_SIGN_IN',
+  'INLET_API_HOST',
+  'INLET_API_PORT',
+  'INLET_METRICS_HOST',
+  'INLET_METRICS_PORT',
+  'INLET_TLS_CERT_FILE',
+  'INLET_TLS_KEY_FILE',
+  'INLET_STORAGE_ADMIN_ACCESS_KEY_ID',
+  'INLET_FAILPOINT',
+  'INLET_WEBHOOK_HTTP',
+  'INLET_WEBHOOK_TIME_SCALE',
+];
+
+/** Finds the secret settings: the schema turns a valid value into a `Secret`. */
+export function secretSettings(): string[] {
+  const digits = '0'.repeat(64);
+  const tries = ['abc', digits, `a:${digits}`, 'postgres://a@b/c', 'http://a@b'];
+  return Object.entries(configSchema.shape).flatMap(([name, schema]) => {
+    const values = tries.flatMap((text) => {
+      const parsed: unknown = schema.safeParse(text).data;
+      return [parsed].flat(3);
+    });
+    return values.some((value) => value instanceof Secret) ? [name] : [];
+  });
+}
+
+/** Generates only the names of the settings. The rest of the schema is edited in the file. */
+export function chartSchemaPage(): string {
+  const excluded = new Set([...secretSettings(), ...notAmongChartSettings]);
+  const names = Object.keys(configSchema.shape).filter((name) => !excluded.has(name));
+  const schema = z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(path, 'utf8')));
+  const definitions = z.record(z.string(), z.unknown()).parse(schema['definitions']);
+  const changed = { ...schema, definitions: { ...definitions, settingName: { enum: names } } };
+  return `${JSON.stringify(changed, null, 2)}\n`;
+}
+
+/** Helm reads only files in the folder of the chart, so the chart contains a copy of the alert rules. */
+export function chartAlertsPage(): string {
+  return readFileSync('deploy/observability/alerts.yml', 'utf8');
+}

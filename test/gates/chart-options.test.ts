@@ -1,0 +1,226 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { configSchema } from '../../src/entry/config.ts';
+import { parseResources, renderChart, runHelm } from './chart.ts';
+import { type Resource, schemaErrors, typeErrors } from './resource-schemas.ts';
+import { pathInRepository } from './tree-copy.ts';
+
+const textOf = (path: string): string => readFileSync(pathInRepository(path), 'utf8');
+const specOf = <T extends z.ZodType>(resources: readonly Resource[], kind: string, schema: T): z.infer<T>[] =>
+  resources.filter((one) => one.kind === kind).map(({ spec }) => schema.parse(spec));
+/** Returns the error of Helm, or an empty string if it renders the chart. */
+const errorOf = (values: object): string => runHelm(['template', 'inlet'], values).stderr;
+const peers = [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }];
+
+const podSchema = z.object({
+  template: z.object({
+    spec: z.looseObject({
+      serviceAccountName: z.string().optional(),
+      priorityClassName: z.string().optional(),
+      nodeSelector: z.record(z.string(), z.string()).optional(),
+      containers: z.tuple([
+        z.looseObject({
+          name: z.string(),
+          env: z.array(z.looseObject({ name: z.string(), value: z.string().optional() })),
+          envFrom: z.array(z.unknown()).default([]),
+          volumeMounts: z.array(z.looseObject({ name: z.string(), mountPath: z.string() })).default([]),
+        }),
+      ]),
+      volumes: z.array(z.looseObject({ name: z.string() })).default([]),
+    }),
+  }),
+});
+const podsOf = (values: object): z.infer<typeof podSchema>['template']['spec'][] => {
+  const resources = renderChart(values);
+  return ['Deployment', 'Job']
+    .flatMap((kind) => specOf(resources, kind, podSchema))
+    .map(({ template }) => template.spec);
+};
+
+describe('secret files', () => {
+  const files = [
+    { setting: 'INLET_POSTGRES_URL', secretName: 'postgres', key: 'uri' },
+    { setting: 'INLET_TLS_CERT_FILE', secretName: 'tls', key: 'tls.crt' },
+  ];
+
+  it('are mounted from several Secrets, and the settings contain their paths', () => {
+    for (const { containers, volumes } of podsOf({ secretName: '', secretFiles: files })) {
+      expect(volumes).toEqual([
+        {
+          name: 'secret-files',
+          projected: {
+            sources: [
+              { secret: { name: 'postgres', items: [{ key: 'uri', path: 'INLET_POSTGRES_URL' }] } },
+              { secret: { name: 'tls', items: [{ key: 'tls.crt', path: 'INLET_TLS_CERT_FILE' }] } },
+            ],
+          },
+        },
+      ]);
+      const [{ env, envFrom, volumeMounts }] = containers;
+      expect(volumeMounts).toEqual([{ name: 'secret-files', mountPath: '/run/secrets/inlet', readOnly: true }]);
+      expect(env.filter(({ name }) => name.endsWith('_FILE'))).toEqual([
+        { name: 'INLET_POSTGRES_URL_FILE', value: '/run/secrets/inlet/INLET_POSTGRES_URL' },
+        { name: 'INLET_TLS_CERT_FILE', value: '/run/secrets/inlet/INLET_TLS_CERT_FILE' },
+      ]);
+      expect(envFrom).toEqual([]);
+    }
+  });
+
+  it('of one process replace those of all processes', () => {
+    const own = [{ setting: 'INLET_POSTGRES_URL', secretName: 'postgres-api', key: 'uri' }];
+    const sources = podsOf({ secretFiles: files, api: { secretFiles: own } }).map(({ containers, volumes }) => [
+      containers[0].name,
+      JSON.stringify(volumes).includes('postgres-api'),
+    ]);
+    expect(sources).toEqual([
+      ['api', true],
+      ['worker', false],
+      ['migrate', false],
+    ]);
+  });
+});
+
+describe('placement', () => {
+  it('of one process replaces the placement of all processes', () => {
+    const values = { priorityClassName: 'high', nodeSelector: { disk: 'fast' } };
+    const placed = podsOf({ ...values, worker: { nodeSelector: { disk: 'slow' } } }).map(
+      ({ containers, priorityClassName, nodeSelector }) => [containers[0].name, priorityClassName, nodeSelector],
+    );
+    expect(placed).toEqual([
+      ['api', 'high', { disk: 'fast' }],
+      ['worker', 'high', { disk: 'slow' }],
+      ['migrate', 'high', { disk: 'fast' }],
+    ]);
+  });
+});
+
+describe('the service account', () => {
+  const accounts = (values: object): (string | undefined)[] =>
+    podsOf(values).map(({ serviceAccountName }) => serviceAccountName);
+
+  it('of the migration job exists before the chart is installed', () => {
+    expect(accounts({})).toEqual(['inlet', 'inlet', undefined]);
+    expect(accounts({ serviceAccount: { name: 'existing' } })).toEqual(['existing', 'existing', 'existing']);
+  });
+});
+
+describe('monitoring', () => {
+  const values = {
+    monitoring: { labels: { release: 'prometheus' }, podMonitor: { enabled: true }, alerts: { enabled: true } },
+    networkPolicy: { metricsFrom: peers },
+  };
+  const resources = renderChart(values);
+
+  it('installs exactly the tested alert rules', () => {
+    const rules: unknown = parse(textOf('deploy/observability/alerts.yml'));
+    expect(specOf(resources, 'PrometheusRule', z.unknown())).toEqual([rules]);
+  });
+
+  it('gives the scraped pods the job names that the alert rules expect', () => {
+    const monitorSchema = z.looseObject({
+      podMetricsEndpoints: z.tuple([z.looseObject({ port: z.string(), relabelings: z.array(z.unknown()) })]),
+    });
+    const [monitor] = specOf(resources, 'PodMonitor', monitorSchema);
+    expect(monitor?.podMetricsEndpoints).toMatchObject([
+      {
+        port: 'metrics',
+        relabelings: [
+          {
+            sourceLabels: ['__meta_kubernetes_pod_label_app_kubernetes_io_component'],
+            targetLabel: 'job',
+            replacement: 'inlet-$1',
+          },
+        ],
+      },
+    ]);
+    expect(textOf('deploy/observability/alerts.yml')).toContain('up{job=~"inlet-.*"}');
+  });
+
+  it('carries the labels with which Prometheus selects it', () => {
+    const labels = resources
+      .filter(({ apiVersion }) => apiVersion.startsWith('monitoring.coreos.com/'))
+      .map(({ kind, metadata }) => [kind, metadata.labels['release']]);
+    expect(labels).toEqual([
+      ['PodMonitor', 'prometheus'],
+      ['PrometheusRule', 'prometheus'],
+    ]);
+  });
+});
+
+describe('the chart rejects', () => {
+  it.each([
+    ['a PodMonitor without access to the metrics', { monitoring: { podMonitor: { enabled: true } } }, 'metricsFrom'],
+    ['autoscaling without access to the metrics', { worker: { autoscaling: { enabled: true } } }, 'metricsFrom'],
+    ['an Ingress without trusted proxies', { ingress: { enabled: true, hosts: ['a.example'] } }, 'TRUSTED_PROXIES'],
+    ['an Ingress without hosts', { ingress: { enabled: true, hosts: [] } }, 'hosts'],
+    ['a backup without a volume', { backup: { enabled: true } }, 'backup.volume'],
+    ['a secret file without a key', { secretFiles: [{ setting: 'INLET_X', secretName: 'a' }] }, 'key'],
+  ])('%s', (_what, values, error) => {
+    expect(errorOf(values)).toContain(error);
+  });
+});
+
+describe('the resource checks', () => {
+  const monitoring = { monitoring: { podMonitor: { enabled: true } }, networkPolicy: { metricsFrom: peers } };
+  const resources = renderChart({ ...monitoring, api: { autoscaling: { enabled: true } } });
+  const changed = (kind: string, change: object): Resource[] =>
+    resources.filter((one) => one.kind === kind).map((one) => ({ ...one, spec: change }));
+
+  it('find a misspelled field of an operator and a missing field', async () => {
+    const monitor = { selector: {}, podMetricsEndpoints: [{ prot: 'metrics' }] };
+    expect(typeErrors(changed('PodMonitor', monitor))).toEqual([expect.stringContaining('prot')]);
+    const scaler = { scaleTargetRef: { kind: 'Deployment', name: 'inlet-api' } };
+    expect(await schemaErrors(changed('HorizontalPodAutoscaler', scaler))).toEqual([
+      expect.stringContaining('maxReplicas'),
+    ]);
+  });
+
+  it('find a value that does not match its pattern', async () => {
+    const monitor = { selector: {}, podMetricsEndpoints: [{ port: 'metrics', interval: 'often' }] };
+    expect(await schemaErrors(changed('PodMonitor', monitor))).toEqual([expect.stringContaining('interval')]);
+  });
+});
+
+const profileSchema = z.looseObject({
+  settings: z.record(z.string(), z.unknown()),
+  ingress: z.looseObject({ hosts: z.array(z.string()) }),
+  secretFiles: z.array(z.object({ setting: z.string(), secretName: z.string(), key: z.string() })).default([]),
+});
+const profileOf = (name: string): z.infer<typeof profileSchema> =>
+  profileSchema.parse(parse(textOf(`deploy/helm/examples/${name}.yaml`)));
+
+describe.each(['small', 'aws', 'on-prem'])('the profile %s', (name) => {
+  const { settings, ingress } = profileOf(name);
+
+  it('contains valid settings', () => {
+    const shape: Record<string, z.ZodType> = configSchema.shape;
+    const invalid = Object.entries(settings).filter(([setting, value]) => !shape[setting]?.safeParse(value).success);
+    expect(invalid).toEqual([]);
+  });
+
+  it('serves the console on a host of the Ingress', () => {
+    expect(ingress.hosts).toContain(new URL(String(settings['INLET_CONSOLE_URL'])).hostname);
+  });
+});
+
+describe('the profile aws', () => {
+  it('contains no static keys', () => {
+    expect(JSON.stringify(renderChart(profileOf('aws')))).not.toMatch(/ACCESS_KEY|SESSION_TOKEN/);
+  });
+
+  it('reads the Secret that the example for External Secrets creates', async () => {
+    const resources = parseResources(textOf('deploy/helm/examples/external-secrets.yaml'));
+    expect(typeErrors(resources)).toEqual([]);
+    expect(await schemaErrors(resources)).toEqual([]);
+    const secretSchema = z.looseObject({
+      target: z.object({ name: z.string() }),
+      data: z.array(z.looseObject({ secretKey: z.string() })),
+    });
+    const created = specOf(resources, 'ExternalSecret', secretSchema).flatMap(({ target, data }) =>
+      data.map(({ secretKey }) => `${target.name} ${secretKey}`),
+    );
+    expect(profileOf('aws').secretFiles.map(({ secretName, key }) => `${secretName} ${key}`)).toEqual(created);
+  });
+});
