@@ -24,7 +24,7 @@ const sequenceSchema = z.object({ sequence: z.int() });
 const sequenceOf = (body: string): number => sequenceSchema.parse(JSON.parse(body)).sequence;
 
 /** A generator with a fixed seed (mulberry32). */
-function seededRandom(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d_2b_79_f5) | 0;

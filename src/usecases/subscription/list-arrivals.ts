@@ -13,8 +13,8 @@ import type {
 /** Notifications start a listing within this time. */
 export const listArrivalsEveryMs = 500;
 
-/** Each page extends the lease. A page takes well under a second. */
-const leaseSeconds = 30;
+/** Each page extends the lease. A page takes well under a second. After a kill, the listing is late by the lease. */
+const leaseSeconds = 10;
 
 /** Number of prefixes that one worker lists at the same time. */
 const listingsAtATime = 4;

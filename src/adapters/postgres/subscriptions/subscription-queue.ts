@@ -113,8 +113,8 @@ function blockedBy({ code }: Failure): WaitReason | null {
 
 /** The objects of a folder that a marker completes: the marker was written after them, into it or a folder above. */
 const isMarked = (subscriptionId: number, name: string): RawBuilder<boolean> => sql<boolean>`EXISTS (
-  SELECT FROM (SELECT string_to_array(o.key, '/') AS segments) AS path,
-    generate_series(1, array_length(path.segments, 1) - 1) AS depth
+  SELECT FROM (SELECT string_to_array(o.key, '/') AS segments) AS path
+    CROSS JOIN LATERAL generate_series(1, array_length(path.segments, 1) - 1) AS depth
     JOIN subscription_object marker ON marker.subscription_id = ${subscriptionId}
       AND marker.key = array_to_string(path.segments[1:depth], '/') || '/' || ${name}::text
   WHERE marker.gone_at IS NULL AND marker.last_modified >= o.last_modified)`;
