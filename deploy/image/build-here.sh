@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds deploy/Dockerfile on Debian without Docker, using buildah. The script also builds the base image, from Debian packages
-# (debootstrap) and Node.js from npm, and tags it with the name that the Dockerfile expects. Needs root, and uses this machine's
-# apt mirror and npm registry. Prints the name and size of the image.
+# Builds deploy/Dockerfile on Debian without Docker, using buildah: the image and its variant for backups. The script also builds the
+# base image, from Debian packages (debootstrap) and Node.js from npm, and tags it with the name that the Dockerfile expects. Needs
+# root, and uses this machine's apt mirror and npm registry. Prints the names and sizes of the images.
 #   deploy/image/build-here.sh          INLET_IMAGE_DIR: image storage, /var/tmp/inlet-image by default
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -48,7 +48,13 @@ cat "${NODE_EXTRA_CA_CERTS:-/etc/ssl/certs/ca-certificates.crt}" >"$secrets/cert
 
 log "image: deploy/Dockerfile on $base"
 # Uses chroot isolation, because a container per step needs kernel features that some machines do not allow.
-buildah_here build --pull-never --isolation chroot --layers --format docker --quiet \
-  --secret "id=npmrc,src=$secrets/npmrc" --secret "id=certificates,src=$secrets/certificates" \
-  --file deploy/Dockerfile --tag "$image" .
-buildah_here images --format '{{.Name}}:{{.Tag}} {{.Size}}' "$image"
+build() {
+  buildah_here build --pull-never --isolation chroot --layers --format docker --quiet \
+    --secret "id=npmrc,src=$secrets/npmrc" --secret "id=certificates,src=$secrets/certificates" \
+    --file deploy/Dockerfile "$@" .
+}
+build --tag "$image"
+build --target backup --tag "$image-backup"
+for built in "$image" "$image-backup"; do
+  buildah_here images --format '{{.Name}}:{{.Tag}} {{.Size}}' "$built"
+done
