@@ -1230,7 +1230,8 @@ CREATE TABLE public.upload (
     object_key text NOT NULL,
     storage_id text NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    ended_at timestamp with time zone
+    ended_at timestamp with time zone,
+    customer_id bigint
 );
 
 ALTER TABLE public.upload ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -1632,6 +1633,8 @@ CREATE INDEX subscription_state_partner ON public.subscription_state USING btree
 
 CREATE INDEX upload_expired ON public.upload USING btree (expires_at);
 
+CREATE INDEX upload_of_customer ON public.upload USING btree (customer_id) WHERE (customer_id IS NOT NULL);
+
 CREATE INDEX upload_open ON public.upload USING btree (partner_id, expires_at) WHERE (ended_at IS NULL);
 
 CREATE INDEX user_token_of ON public.user_token USING btree (partner_id, id);
@@ -1651,6 +1654,8 @@ CREATE TRIGGER audit_changed AFTER UPDATE ON public.api_key FOR EACH ROW WHEN ((
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.attribute FOR EACH ROW WHEN (((to_jsonb(old.*) - '{next_seq,purge_after,last_used_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{next_seq,purge_after,last_used_at}'::text[]))) EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.customer FOR EACH ROW WHEN (((to_jsonb(old.*) - '{next_seq,purge_after,last_used_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{next_seq,purge_after,last_used_at}'::text[]))) EXECUTE FUNCTION public.audit_change();
+
+CREATE TRIGGER audit_changed AFTER UPDATE OF cancel_requested_at ON public.job FOR EACH ROW WHEN ((NULLIF(current_setting('inlet.actor'::text, true), ''::text) IS NOT NULL)) EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.partner FOR EACH ROW WHEN (((to_jsonb(old.*) - '{next_seq,purge_after,last_used_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{next_seq,purge_after,last_used_at}'::text[]))) EXECUTE FUNCTION public.audit_change();
 
@@ -1693,6 +1698,8 @@ CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.attribute FOR EACH RO
 CREATE TRIGGER audit_made AFTER INSERT ON public.console_session FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.customer FOR EACH ROW EXECUTE FUNCTION public.audit_change();
+
+CREATE TRIGGER audit_made AFTER INSERT ON public.job FOR EACH ROW WHEN ((NULLIF(current_setting('inlet.actor'::text, true), ''::text) IS NOT NULL)) EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.partner FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
@@ -1910,6 +1917,9 @@ ALTER TABLE ONLY public.subscription_state
 
 ALTER TABLE ONLY public.subscription_state
     ADD CONSTRAINT subscription_state_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscription(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.upload
+    ADD CONSTRAINT upload_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES public.customer(id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY public.upload
     ADD CONSTRAINT upload_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;

@@ -123,6 +123,7 @@ export function apiDeps(connections: Connections, connected: ConnectedEngine) {
       limits: followerLimits,
       log,
     }),
+    followerLimits,
     streamSeconds: config.INLET_STREAM_SECONDS,
     uploads: instrumentPort('storage', 'uploads', s3UploadStorage(s3, publicBucketOf(config))),
     uploadLog: instrumentPort('postgres', 'uploadLog', postgresUploadLog(db)),

@@ -1,4 +1,5 @@
 import type { ResolvedKey } from '../domain/attribute.ts';
+import type { CustomerShare } from '../domain/customer-share.ts';
 import type { FailureCode } from '../domain/failure-catalog.ts';
 import type { JobId, PartnerId } from '../domain/ids.ts';
 import type { KeyType } from '../domain/import-log.ts';
@@ -49,6 +50,8 @@ export interface RejectExportStore {
       readonly folder: string;
       readonly credentials: BucketCredentials | null;
       readonly maxOpen: number;
+      /** For a file of a customer's audience: how many exports of that customer's audiences can be open. */
+      readonly share: CustomerShare | null;
     },
   ): Promise<void>;
   find(partnerId: PartnerId, subject: ExportSubject): Promise<RejectExport | null>;

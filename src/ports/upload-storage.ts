@@ -1,3 +1,4 @@
+import type { CustomerShare } from '../domain/customer-share.ts';
 import type { PartnerId } from '../domain/ids.ts';
 import type { Part, StoredPart, Upload } from '../domain/upload.ts';
 
@@ -22,10 +23,14 @@ export interface UploadStorage {
 /** The uploads that Inlet has started. */
 export interface UploadLog {
   /**
-   * Returns false if the partner has too many uploads that can still be continued. Concurrent calls can exceed the limit by
-   * the number of calls.
+   * Returns false if the partner, or the customer, has too many uploads that can still be continued. Concurrent calls can
+   * exceed the limit by the number of calls.
    */
-  add(partnerId: PartnerId, upload: StartedUpload & Pick<Upload, 'expiresAt'>, atMost: number): Promise<boolean>;
+  add(
+    partnerId: PartnerId,
+    upload: StartedUpload & Pick<Upload, 'expiresAt'>,
+    limit: { readonly atMost: number; readonly share: CustomerShare | null },
+  ): Promise<boolean>;
   /** Notes that an upload was completed or aborted. Noting it again has no effect. */
   end(partnerId: PartnerId, upload: Pick<Upload, 'storageId'>): Promise<void>;
 }

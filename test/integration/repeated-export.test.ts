@@ -39,7 +39,12 @@ it('reads the failed files of a repeated export again, even if its first worker 
   const queue = deps.rejectQueue;
   const subject = { importLogId };
   const request = () =>
-    deps.rejects.request(partner.id, subject, { folder: 'acme/rejects/1/', credentials: null, maxOpen: 10 });
+    deps.rejects.request(partner.id, subject, {
+      folder: 'acme/rejects/1/',
+      credentials: null,
+      maxOpen: 10,
+      share: null,
+    });
   const claimed = async () => {
     const claim = await queue.claim(10);
     if (!claim) throw new Error('no export is due');

@@ -136,7 +136,7 @@ describe('retention', () => {
     const expired = await submitImport();
     await end(expired, 401);
     const wanted = { folder: `${partner.prefix}rejects/${expired}/`, credentials: null, maxOpen: 10 };
-    await deps.rejects.request(partner.id, { importLogId: expired }, wanted);
+    await deps.rejects.request(partner.id, { importLogId: expired }, { ...wanted, share: null });
     await sweep();
     expect(await tablesOf(expired)).toContain('job');
     await query('DELETE FROM reject_export WHERE job_id = $1', [expired]);

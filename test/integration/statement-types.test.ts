@@ -436,6 +436,7 @@ const statementTypes: Specs = {
   upload: {
     id: 'number=',
     partner_id: 'number',
+    customer_id: 'number?',
     object_key: 'string',
     storage_id: 'string',
     expires_at: 'date',

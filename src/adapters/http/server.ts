@@ -26,6 +26,7 @@ import type { UploadDeps } from '../../usecases/accept/upload-files.ts';
 import { limitRequests } from '../../usecases/access/limit-requests.ts';
 import type { AccessRecorder } from '../../usecases/access/record-access.ts';
 import type { FollowedRecords } from '../../usecases/follow/followed-records.ts';
+import type { FollowerLimits } from '../../usecases/follow/record-broadcaster.ts';
 import type { CompositionDeps } from '../../usecases/report/get-composition.ts';
 import type { OverlapDeps } from '../../usecases/report/get-overlap.ts';
 import type { Api } from './api.ts';
@@ -85,6 +86,7 @@ export type ApiDeps = UploadDeps &
     readonly events: EventLog;
     readonly reportLimits: ReportLimits;
     readonly following: FollowedRecords;
+    readonly followerLimits: FollowerLimits;
     readonly streamSeconds: number;
     readonly limits: Limits;
     readonly quotas: Quotas;

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { CustomerShare } from '../../domain/customer-share.ts';
 import { type FailureCode, isFailureCode } from '../../domain/failure-catalog.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { JobId, PartnerId } from '../../domain/ids.ts';
@@ -32,7 +33,7 @@ async function requestExport(
   tx: Tx,
   sealer: Sealer,
   { partnerId, subject }: { readonly partnerId: PartnerId; readonly subject: ExportSubject },
-  { folder, credentials, maxOpen }: Parameters<RejectExportStore['request']>[2],
+  { folder, credentials, maxOpen, share }: Parameters<RejectExportStore['request']>[2],
 ): Promise<void> {
   // Concurrent requests of the partner wait, so that the limit is exact.
   await lockLane(tx, partnerId);
@@ -42,7 +43,7 @@ async function requestExport(
     FROM reject_export export WHERE partner_id = ${partnerId} AND ${ofSubject(subject)} FOR UPDATE`.execute(tx);
   const [found] = rows;
   if (found?.is_valid) return;
-  await requireFewOpen(tx, partnerId, maxOpen);
+  await requireFewOpen(tx, partnerId, maxOpen, share);
   const jobId = found ? await restart(tx, partnerId, found) : await insertExport(tx, partnerId, subject, folder);
   if (!credentials) return;
   const { keyId, bytes } = sealCredentials(sealer, { jobId, partnerId }, credentials);
@@ -51,11 +52,20 @@ async function requestExport(
     ON CONFLICT DO NOTHING`.execute(tx);
 }
 
-async function requireFewOpen(tx: Tx, partnerId: PartnerId, max: number): Promise<void> {
-  const { rows } = await sql<{ open: number }>`
-    SELECT count(*) AS open FROM reject_export WHERE partner_id = ${partnerId} AND ${isOpen}`.execute(tx);
-  if ((rows[0]?.open ?? 0) < max) return;
-  throw new Failure('too_many_open_jobs', `The partner has ${max} open exports of rejected rows, which is the limit.`);
+async function requireFewOpen(tx: Tx, partnerId: PartnerId, max: number, share: CustomerShare | null): Promise<void> {
+  const isOwn = sql`EXISTS (
+    SELECT FROM audience_load load JOIN audience ON audience.id = load.audience_id
+    WHERE load.job_id = export.job_id AND audience.customer_id = ${share?.customerId ?? null}::bigint)`;
+  const { rows } = await sql<{ open: number; own: number }>`
+    SELECT count(*) AS open, count(*) FILTER (WHERE ${isOwn}) AS own
+    FROM reject_export export WHERE partner_id = ${partnerId} AND ${isOpen}`.execute(tx);
+  const { open, own } = rows[0] ?? { open: 0, own: 0 };
+  const [whose, limit] = share && own >= share.most ? ['customer', share.most] : ['partner', max];
+  if (open < max && (!share || own < share.most)) return;
+  throw new Failure(
+    'too_many_open_jobs',
+    `The ${whose} has ${limit} open exports of rejected rows, which is the limit.`,
+  );
 }
 
 /** An expired export starts from scratch. A failed one reads the files that failed again, and keeps the other objects. */

@@ -4,13 +4,16 @@ import type { Database } from './db/tables.ts';
 
 export function postgresUploadLog(db: Database): UploadLog {
   return {
-    add: async (partnerId, { key, storageId, expiresAt }, atMost) => {
+    add: async (partnerId, { key, storageId, expiresAt }, { atMost, share }) => {
+      const customerId = share?.customerId ?? null;
       const { numAffectedRows } = await sql`
-        INSERT INTO upload (partner_id, object_key, storage_id, expires_at)
-        SELECT ${partnerId}, ${key}, ${storageId}, ${expiresAt}::timestamptz
-        WHERE (
-          SELECT count(*) FROM upload WHERE partner_id = ${partnerId} AND ended_at IS NULL AND expires_at > now()
-        ) < ${atMost}`.execute(db);
+        INSERT INTO upload (partner_id, customer_id, object_key, storage_id, expires_at)
+        SELECT ${partnerId}, ${customerId}::bigint, ${key}, ${storageId}, ${expiresAt}::timestamptz
+        FROM (
+          SELECT count(*) AS every, count(*) FILTER (WHERE customer_id = ${customerId}::bigint) AS own
+          FROM upload WHERE partner_id = ${partnerId} AND ended_at IS NULL AND expires_at > now()
+        ) AS open
+        WHERE open.every < ${atMost} AND open.own < ${share?.most ?? atMost}`.execute(db);
       return numAffectedRows === 1n;
     },
     end: async (partnerId, { storageId }) => {

@@ -1,4 +1,5 @@
 import type { AudienceScope } from '../../domain/audience.ts';
+import { type CustomerShare, customerShare } from '../../domain/customer-share.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Limits } from '../../domain/limits.ts';
 import type { Partner } from '../../domain/partner.ts';
@@ -45,9 +46,10 @@ export async function startUpload(
   requireUploadSize(filePath, bytes, limits);
   const expiresAt = new Date(Date.now() + uploadHours * 3_600_000);
   const upload = { filePath, key, bytes, ...(await uploads.start(key)), expiresAt };
-  if (!(await uploadLog.add(partner.id, upload, maxOpenUploads))) {
+  const share = customerShare(scope, maxOpenUploads);
+  if (!(await uploadLog.add(partner.id, upload, { atMost: maxOpenUploads, share }))) {
     await uploads.abort(upload);
-    throw new Failure('too_many_uploads', `The partner has ${maxOpenUploads} open uploads, which is the limit.`);
+    throw tooManyUploads(share);
   }
   return {
     uploadId: uploadTickets.issue(scope, upload),
@@ -55,6 +57,13 @@ export async function startUpload(
     uploaded: [],
     parts: await urlsOf(uploads, upload, partsOf(bytes)),
   };
+}
+
+function tooManyUploads(share: CustomerShare | null): Failure {
+  const detail = share
+    ? `The customer has ${share.most} open uploads, or its partner has ${maxOpenUploads}, which are the limits.`
+    : `The partner has ${maxOpenUploads} open uploads, which is the limit.`;
+  return new Failure('too_many_uploads', detail);
 }
 
 export async function getUpload(

@@ -9,7 +9,7 @@ function start(limits = { ofProcess: 10, ofPartner: 2 }) {
     for (const onChange of subscribers) onChange(partnerId);
   };
   const follow = (partnerId: number) => {
-    const wait = waits.follow(partnerId);
+    const wait = waits.follow(of(partnerId));
     if (!wait) throw new Error('no slot is free');
     return wait;
   };
@@ -17,6 +17,10 @@ function start(limits = { ofProcess: 10, ofPartner: 2 }) {
 }
 
 const never = 60_000;
+
+function of(partnerId: number, customerId: number | null = null) {
+  return { partnerId, customerId };
+}
 
 describe('waits for events', () => {
   it('wakes the requests of the partner whose log has changed', async () => {
@@ -54,9 +58,22 @@ describe('waits for events', () => {
     const { waits, follow } = start();
     const first = follow(1);
     follow(1);
-    expect(waits.follow(1)).toBeNull();
+    expect(waits.follow(of(1))).toBeNull();
     first.close();
-    expect(waits.follow(1)).not.toBeNull();
+    expect(waits.follow(of(1))).not.toBeNull();
+  });
+
+  it('leaves half of the slots of a partner to others than one customer', () => {
+    const { waits } = start({ ofProcess: 10, ofPartner: 4 });
+    const taken = [waits.follow(of(1, 7)), waits.follow(of(1, 7))];
+    expect(taken).not.toContain(null);
+    expect(waits.follow(of(1, 7))).toBeNull();
+    expect(waits.follow(of(1, 8))).not.toBeNull();
+    expect(waits.follow(of(1))).not.toBeNull();
+    // The limit of the partner still applies.
+    expect(waits.follow(of(1))).toBeNull();
+    taken[0]?.close();
+    expect(waits.follow(of(1, 7))).not.toBeNull();
   });
 
   it('ends all waits when the process shuts down', async () => {
@@ -66,6 +83,6 @@ describe('waits for events', () => {
     waits.end();
     await ended;
     expect(wait.isOver()).toBe(true);
-    expect(waits.follow(1)).toBeNull();
+    expect(waits.follow(of(1))).toBeNull();
   });
 });

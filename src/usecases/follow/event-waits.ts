@@ -1,3 +1,4 @@
+import type { AudienceScope } from '../../domain/audience.ts';
 import type { PartnerId } from '../../domain/ids.ts';
 import type { ChangeFeed } from '../../ports/records.ts';
 import type { SubscriberSlots } from './record-broadcaster.ts';
@@ -13,7 +14,7 @@ export type EventWait = {
 
 export type EventWaits = {
   /** Null if the maximum number of waiting requests is reached. The caller must close the wait. */
-  readonly follow: (partnerId: PartnerId) => EventWait | null;
+  readonly follow: (owner: AudienceScope) => EventWait | null;
   /** Ends all waits. */
   readonly end: () => void;
 };
@@ -27,8 +28,9 @@ export function eventWaits(feed: Pick<ChangeFeed, 'subscribe'>, slots: Subscribe
     for (const ofPartner of woken) for (const notify of ofPartner) notify();
   };
   return {
-    follow: (partnerId) => {
-      const release = state.isEnding ? null : slots.take(partnerId);
+    follow: (owner) => {
+      const { partnerId } = owner;
+      const release = state.isEnding ? null : slots.take(owner);
       if (!release) return null;
       if (!state.isSubscribed) {
         state.isSubscribed = true;

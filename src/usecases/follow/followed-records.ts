@@ -40,7 +40,7 @@ export function followedRecords(deps: Deps): FollowedRecords {
   const imports = recordBroadcaster<OneImport, ImportLog>(
     {
       idOf: ({ importLogId }) => importLogId,
-      partnerOf: ({ partnerId }) => partnerId,
+      ownerOf: ({ partnerId }) => ({ partnerId, customerId: null }),
       keyOf: ({ partnerId, importLogId }) => `${partnerId} ${importLogId}`,
       marksOf: (ids) => deps.importLogs.marksOf(ids),
       read: ({ partnerId, importLogId }) =>
@@ -53,7 +53,7 @@ export function followedRecords(deps: Deps): FollowedRecords {
   const audiences = recordBroadcaster<OneAudience, AudienceDetails>(
     {
       idOf: ({ audienceId }) => audienceId,
-      partnerOf: ({ scope }) => scope.partnerId,
+      ownerOf: ({ scope }) => scope,
       keyOf: ({ scope, audienceId }) => `${scope.partnerId} ${scope.customerId} ${audienceId}`,
       marksOf: (ids) => deps.audiences.marksOf(ids),
       read: ({ scope, audienceId }) => asCaller(scope, () => findAudienceDetails(deps, scope, audienceId)),

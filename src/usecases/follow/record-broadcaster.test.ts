@@ -23,7 +23,7 @@ describe('a record broadcaster', () => {
 
   const source = {
     idOf: ({ id }: Of) => id,
-    partnerOf: ({ partnerId }: Of) => partnerId,
+    ownerOf: ({ partnerId }: Of) => ({ partnerId, customerId: null }),
     keyOf: ({ partnerId, id }: Of) => `${partnerId} ${id}`,
     marksOf: async (ids: readonly number[]) => {
       calls.marks += 1;

@@ -1,4 +1,5 @@
-import type { PartnerId } from '../../domain/ids.ts';
+import type { AudienceScope } from '../../domain/audience.ts';
+import { customerShare } from '../../domain/customer-share.ts';
 import type { Log } from '../../ports/observability.ts';
 import type { ChangeFeed, RecordMark } from '../../ports/records.ts';
 import {
@@ -86,12 +87,12 @@ export function recordBroadcaster<Of, State>(
 
   return {
     follow: (of, mode) => {
-      const release = state.isEnding ? null : slots.take(source.partnerOf(of));
+      const release = state.isEnding ? null : slots.take(source.ownerOf(of));
       if (!release) return null;
       if (!state.hears) {
         state.hears = true;
         feed.subscribe((partnerId) =>
-          markDue((topic) => partnerId === null || source.partnerOf(topic.of) === partnerId),
+          markDue((topic) => partnerId === null || source.ownerOf(topic.of).partnerId === partnerId),
         );
       }
       const key = source.keyOf(of);
@@ -122,7 +123,7 @@ export function recordBroadcaster<Of, State>(
 /** Reads one kind of record. */
 export type RecordSource<Of, State> = {
   readonly idOf: (of: Of) => number;
-  readonly partnerOf: (of: Of) => PartnerId;
+  readonly ownerOf: (of: Of) => AudienceScope;
   /** Returns a key that consists of the owner and the ID. Subscribers with the same key share a topic. */
   readonly keyOf: (of: Of) => string;
   /** Omits records that do not exist. */
@@ -133,27 +134,34 @@ export type RecordSource<Of, State> = {
 };
 
 /** Limits the number of subscribers. `take` returns a function that releases the slot, or null if no slot is free. */
-export type SubscriberSlots = { readonly take: (partnerId: PartnerId) => (() => void) | null };
+export type SubscriberSlots = { readonly take: (owner: AudienceScope) => (() => void) | null };
 
 export type FollowerLimits = { readonly ofProcess: number; readonly ofPartner: number };
 
+/** A customer can take only its share of the slots of its partner. */
 export function followerLimit(limits: FollowerLimits): SubscriberSlots {
-  const taken = new Map<PartnerId, number>();
+  const taken = new Map<string, number>();
   let all = 0;
+  const add = (key: string, change: 1 | -1): void => {
+    const left = (taken.get(key) ?? 0) + change;
+    if (left === 0) taken.delete(key);
+    else taken.set(key, left);
+  };
   return {
-    take: (partnerId) => {
-      const own = taken.get(partnerId) ?? 0;
-      if (all >= limits.ofProcess || own >= limits.ofPartner) return null;
+    take: ({ partnerId, customerId }) => {
+      const share = customerShare({ customerId }, limits.ofPartner);
+      const ofPartner = String(partnerId);
+      const keys = share ? [ofPartner, `${partnerId} ${share.customerId}`] : [ofPartner];
+      const [everyone = 0, own = 0] = keys.map((key) => taken.get(key) ?? 0);
+      if (all >= limits.ofProcess || everyone >= limits.ofPartner || (share && own >= share.most)) return null;
       all += 1;
-      taken.set(partnerId, own + 1);
+      for (const key of keys) add(key, 1);
       let isReleased = false;
       return () => {
         if (isReleased) return;
         isReleased = true;
         all -= 1;
-        const left = (taken.get(partnerId) ?? 1) - 1;
-        if (left === 0) taken.delete(partnerId);
-        else taken.set(partnerId, left);
+        for (const key of keys) add(key, -1);
       };
     },
   };

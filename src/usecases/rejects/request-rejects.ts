@@ -1,4 +1,5 @@
 import { type AudienceScope, parseEntryId } from '../../domain/audience.ts';
+import { customerShare } from '../../domain/customer-share.ts';
 import { Failure } from '../../domain/failure.ts';
 import { logType } from '../../domain/import-log.ts';
 import { openStatuses } from '../../domain/job.ts';
@@ -40,7 +41,7 @@ export async function requestImportRejects(
   if (openStatuses.includes(log.status)) throw notAvailable(`Import log ${importLogId} has not finished.`);
   requireCredentials(deps, { pathType: log.pathType, credentials });
   const folder = folderOfImport(partner.prefix, importLogId);
-  return request(deps, partner, { importLogId }, { folder, credentials });
+  return request(deps, partner, { importLogId }, { folder, credentials, share: null });
 }
 
 export async function getImportRejects(
@@ -77,7 +78,8 @@ export async function requestAudienceRejects(
   const file = await findAudienceFile(deps, scope, audienceId, entryId);
   if (openStatuses.includes(file.status)) throw notAvailable(`File entry ${entryId} is not loaded yet.`);
   const folder = folderOfAudienceFile(partner.prefix, audienceId, file.id);
-  const found = await request(deps, partner, { fileId: file.id }, { folder, credentials: null });
+  const share = customerShare(scope, maxOpenExports);
+  const found = await request(deps, partner, { fileId: file.id }, { folder, credentials: null, share });
   return { ...found, file: await findFile(deps, partner, file.id) };
 }
 
@@ -122,7 +124,7 @@ async function request(
   { rejects }: RejectsDeps,
   partner: Partner,
   subject: ExportSubject,
-  about: { readonly folder: string; readonly credentials: BucketCredentials | null },
+  about: Omit<Parameters<RejectExportStore['request']>[2], 'maxOpen'>,
 ): Promise<RejectExport> {
   await rejects.request(partner.id, subject, { ...about, maxOpen: maxOpenExports });
   const found = await rejects.find(partner.id, subject);

@@ -15,6 +15,7 @@ import type {
   WantedReport,
 } from '../../ports/report-store.ts';
 import type { RequireTopology } from '../admin/topology.ts';
+import { followerLimit } from '../follow/record-broadcaster.ts';
 import type { RetryOnChange } from '../follow/retry-on-change.ts';
 import { type BudgetDeps, limitReached, whenPossible } from './report-budget.ts';
 
@@ -51,7 +52,7 @@ export type Composition = Omit<StoredReport, 'entries'> & {
  */
 const maxOpenRequests = 20;
 
-/** Maximum number of calls per partner that wait for a report in one process. */
+/** Maximum number of calls per partner that wait for a report in one process. A customer gets a share of it. */
 const maxWaiting = 20;
 
 /** Reads the published report. If there is none, waits until a worker has computed it. */
@@ -156,9 +157,9 @@ async function obtain(
   find: () => Promise<WantedReport>,
   page: EntryPage,
 ): Promise<FoundReport> {
-  const { partnerId } = wanted.audience;
+  const { audience } = wanted;
   const found = await findStored(deps, wanted, page);
-  return found ?? (await whileWaiting(partnerId, () => waitForReport(deps, partnerId, find, page)));
+  return found ?? (await whileWaiting(audience, () => waitForReport(deps, audience.partnerId, find, page)));
 }
 
 type FoundReport = StoredReport & { readonly nextReportAt: Date | null };
@@ -170,19 +171,15 @@ async function findStored(deps: CompositionDeps, wanted: WantedReport, page: Ent
   return { ...found, nextReportAt: null };
 }
 
-const waiting = new Map<PartnerId, number>();
+const waits = followerLimit({ ofProcess: Number.POSITIVE_INFINITY, ofPartner: maxWaiting });
 
-async function whileWaiting<T>(partnerId: PartnerId, wait: () => Promise<T>): Promise<T> {
-  const others = waiting.get(partnerId) ?? 0;
-  if (others >= maxWaiting)
-    throw new Failure('report_not_ready', `${others} of your calls are already waiting for reports.`);
-  waiting.set(partnerId, others + 1);
+async function whileWaiting<T>(owner: AudienceScope, wait: () => Promise<T>): Promise<T> {
+  const release = waits.take(owner);
+  if (!release) throw new Failure('report_not_ready', 'Too many of your calls are already waiting for reports.');
   try {
     return await wait();
   } finally {
-    const left = (waiting.get(partnerId) ?? 1) - 1;
-    if (left === 0) waiting.delete(partnerId);
-    else waiting.set(partnerId, left);
+    release();
   }
 }
 

@@ -638,6 +638,12 @@ export type Limits = {
   readonly requests_per_minute_per_partner: number;
   /** Maximum number of unfinished jobs per partner. Up to 20 deletes are accepted beyond this limit. */
   readonly open_jobs: number;
+  /** Maximum number of uploads over HTTP that can be continued. */
+  readonly open_uploads: number;
+  /** Maximum number of exports of rejected rows that are waiting or running. */
+  readonly open_exports: number;
+  /** Maximum number of streams and waiting requests per API process. */
+  readonly waiting_requests: number;
   /** Maximum number of files in one job. */
   readonly files_per_prefix: number;
   /** Maximum number of keys in one delete request. */

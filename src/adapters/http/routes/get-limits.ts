@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import { type BudgetKind, budgetDays, nextRenewal, sumDraws } from '../../../domain/composition/budget.ts';
+import { limitFor } from '../../../domain/customer-share.ts';
 import { type Limits, type RequestLimits, maxKeysPerDelete } from '../../../domain/limits.ts';
 import { type PartnerUsage, type Quotas, type Usage, quotaNames } from '../../../domain/quota.ts';
+import { maxOpenExports } from '../../../domain/reject-export.ts';
+import { maxOpenUploads } from '../../../domain/upload.ts';
 import type { PartnerStore } from '../../../ports/partner-store.ts';
 import type { UsageStore } from '../../../ports/usage-store.ts';
+import type { FollowerLimits } from '../../../usecases/follow/record-broadcaster.ts';
 import type { BudgetDeps } from '../../../usecases/report/report-budget.ts';
 import { callerOf, partnerOf, scopeOf } from '../authentication.ts';
 import { defineRoute } from '../operation.ts';
@@ -39,6 +43,9 @@ export const limitsSchema = z
       "Maximum number of requests per minute across all of the partner's API keys, and separately across all of its sessions in the console.",
     ),
     open_jobs: limit('Maximum number of unfinished jobs per partner. Up to 20 deletes are accepted beyond this limit.'),
+    open_uploads: limit('Maximum number of uploads over HTTP that can be continued.'),
+    open_exports: limit('Maximum number of exports of rejected rows that are waiting or running.'),
+    waiting_requests: limit('Maximum number of streams and waiting requests per API process.'),
     files_per_prefix: limit('Maximum number of files in one job.'),
     keys_per_delete: limit('Maximum number of keys in one delete request.'),
     audience_bad_row_share: z.number().min(0).max(1).meta({
@@ -85,6 +92,7 @@ type Deps = BudgetDeps & {
   readonly limits: Limits;
   readonly quotas: Quotas;
   readonly requestLimits: RequestLimits;
+  readonly followerLimits: FollowerLimits;
   readonly partners: PartnerStore;
   readonly usage: UsageStore;
 };
@@ -105,7 +113,7 @@ export const getLimits = defineRoute({
   scope: 'any',
   summary: 'Get your limits',
   description:
-    'Returns your rate and size limits, your quotas with their current usage, and the privacy budget. The `RateLimit` header of every response shows how many requests are left in the current minute.',
+    'Returns your rate and size limits, your quotas with their current usage, and the privacy budget. A customer can have half as many uploads, exports, and waiting requests as its partner. The `RateLimit` header of every response shows how many requests are left in the current minute.',
   response: {
     status: 200,
     description: 'The limits.',
@@ -114,6 +122,9 @@ export const getLimits = defineRoute({
       requests_per_minute_per_key: 300,
       requests_per_minute_per_partner: 1_200,
       open_jobs: 200,
+      open_uploads: 100,
+      open_exports: 10,
+      waiting_requests: 250,
       files_per_prefix: 10_000,
       keys_per_delete: 1_000,
       audience_bad_row_share: 0,
@@ -141,14 +152,15 @@ export const getLimits = defineRoute({
   },
   problems: {},
   handler:
-    ({ limits, quotas, requestLimits, partners, usage, budget: spending, reportLimits }: Deps) =>
+    ({ limits, quotas, requestLimits, followerLimits, partners, usage, budget: spending, reportLimits }: Deps) =>
     async (request) => {
       const partnerId = partnerOf(request).id;
+      const scope = scopeOf(request);
       const { session } = callerOf(request);
       const used = !session || session.role === 'partner' ? await usage.read(partnerId) : null;
       const settings = await partners.readSettings(partnerId);
       const spentOn = async (kind: BudgetKind) => {
-        const { ofCustomer } = await spending.findSpent(scopeOf(request), kind);
+        const { ofCustomer } = await spending.findSpent(scope, kind);
         return {
           limit: reportLimits.perCustomer,
           used: sumDraws(ofCustomer),
@@ -159,6 +171,9 @@ export const getLimits = defineRoute({
         requests_per_minute_per_key: requestLimits.perKey,
         requests_per_minute_per_partner: requestLimits.perPartner,
         open_jobs: limits.maxOpenJobs,
+        open_uploads: limitFor(scope, maxOpenUploads),
+        open_exports: limitFor(scope, maxOpenExports),
+        waiting_requests: limitFor(scope, followerLimits.ofPartner),
         files_per_prefix: limits.maxFilesPerPrefix,
         keys_per_delete: maxKeysPerDelete,
         audience_bad_row_share: settings.audienceBadRowShare,

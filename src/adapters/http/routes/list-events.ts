@@ -67,7 +67,7 @@ export const listEvents = defineRoute({
       const hidden = hiddenTypes(callerOf(request).scopes);
       const read = (): Promise<readonly LoggedEvent[]> => deps.events.list(scope, { after, limit, hidden });
       const seconds = readWait(request.headers['prefer']?.toString());
-      const wait = seconds === null ? null : deps.following.events.follow(scope.partnerId);
+      const wait = seconds === null ? null : deps.following.events.follow(scope);
       if (!wait || seconds === null) return (await read()).map(eventRecord);
       reply.header('preference-applied', `wait=${seconds}`);
       closeOnDisconnect(reply, wait);

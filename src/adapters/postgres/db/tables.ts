@@ -456,6 +456,7 @@ type ConsoleLinkTable = {
 type UploadTable = {
   id: Generated<number>;
   partner_id: PartnerId;
+  customer_id: number | null;
   object_key: string;
   storage_id: string;
   expires_at: Date;
