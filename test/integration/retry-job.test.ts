@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { queuedSchema } from '../../src/adapters/http/records/import-log.ts';
@@ -16,6 +17,12 @@ import { type TestStores, createStores, withDatabase } from '../support/stores.t
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
 
+const auditEntry = z.looseObject({
+  event: z.string(),
+  subject_id: z.int().nullable(),
+  actor: z.string(),
+  detail: z.unknown(),
+});
 const retriedSchema = z.strictObject({ id: z.int(), retried: z.int() });
 
 describe('inlet jobs retry', () => {
@@ -101,6 +108,32 @@ describe('inlet jobs retry', () => {
         'not_found: Job 999999 does not exist. Run `inlet jobs list` to see the jobs.',
       );
     expect(await refusal('cancel', 'x')).toContain('"x" is not a valid job ID.');
+  });
+
+  it('records in the audit log who canceled and retried a job, but not what the partner does', async () => {
+    const entries = async () => {
+      const { out } = await inlet('audit-log', '--partner', partner.name, '--limit', '1000');
+      return z
+        .array(auditEntry)
+        .parse(JSON.parse(out))
+        .filter(({ event }) => event.startsWith('job.'));
+    };
+    const before = (await entries()).length;
+    const id = await api.queue({ file_path: 'a.csv', key_type: 0 });
+    expect(await entries()).toHaveLength(before);
+    expect((await inlet('jobs', 'cancel', String(id))).code).toBe(0);
+    const retried = await retry(id);
+    const all = await entries();
+    const added = all.slice(0, all.length - before);
+    expect(added.map(({ event, subject_id }) => [event, subject_id])).toEqual([
+      ['job.insert', retried],
+      ['job.update', id],
+    ]);
+    for (const { actor } of added) expect(actor).toContain(userInfo().username);
+    expect(added[1]?.detail).toMatchObject({ after: { cancel_requested_by: 'operator' } });
+    const byPartner = await api.request(`/v1/marketplace/import/${retried}/cancel`, { method: 'POST' });
+    expect(byPartner.status).toBeLessThan(300);
+    expect(await entries()).toHaveLength(before + 2);
   });
 
   it('submits the same import again with all of its options', async () => {

@@ -31,7 +31,9 @@ export function addAuditCommands(program: Command): void {
     });
   program
     .command('audit-log')
-    .description('list denied calls and changes to partners, keys, and attributes, newest first')
+    .description(
+      'list denied calls, changes to partners, keys, and attributes, and jobs that operators canceled or retried, newest first',
+    )
     .option('--partner <name>', 'list only entries of this partner')
     .option('--before <id>', 'list entries before this ID')
     .option('--limit <number>', 'maximum number of entries', wholeNumber(1, 9_999), 50)
