@@ -17,7 +17,7 @@ export function objectOf({ stores }: Pick<Running, 'stores'>, partner: TestPartn
     parameters: {
       object_url: `${INLET_S3_ENDPOINT}/${partner.bucket}/${partner.prefix}${path}`,
       object_key: INLET_S3_ACCESS_KEY_ID,
-      object_secret: INLET_S3_SECRET_ACCESS_KEY.reveal(),
+      object_secret: INLET_S3_SECRET_ACCESS_KEY?.reveal(),
     },
   };
 }

@@ -1,5 +1,5 @@
 import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { connectS3 } from '../src/adapters/s3/connect.ts';
+import { connectSharedStorage } from '../src/entry/shared-bucket.ts';
 import { ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client';
 import { audienceClient, type AudienceClient } from '../test/acceptance/audience-client.ts';
 import { createPartner, type TestPartner } from '../test/support/partners.ts';
@@ -49,12 +49,7 @@ export async function withService<T>(
 
 /** Removes files to free space in the development storage, which holds only 4 GiB, in memory. */
 export async function removeFiles({ config }: TestStores, prefix: string): Promise<void> {
-  const s3 = connectS3({
-    endpoint: config.INLET_S3_ENDPOINT ?? null,
-    region: config.INLET_S3_REGION,
-    accessKeyId: config.INLET_S3_ACCESS_KEY_ID,
-    secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
-  });
+  const s3 = connectSharedStorage(config);
   const Bucket = config.INLET_S3_BUCKET;
   for (;;) {
     const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: prefix }));

@@ -42,11 +42,13 @@ export async function signRequest(
   return signed.headers;
 }
 
+export type SignableRequest = UnsignedRequest & { readonly headers: Readonly<Record<string, string>> };
+
 /** Returns a URL that anybody can use for this request until it expires. The request must have these headers. */
 export async function presignUrl(
   keys: SigningKeys,
   region: string,
-  { method, url, path, query = {}, headers }: UnsignedRequest & { readonly headers: Readonly<Record<string, string>> },
+  { method, url, path, query = {}, headers }: SignableRequest,
   seconds: number,
 ): Promise<string> {
   const signer = new SignatureV4({ service: 's3', region, credentials: keys, sha256: Sha256, uriEscapePath: false });

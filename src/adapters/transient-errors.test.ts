@@ -29,6 +29,10 @@ describe('transientErrorKind', () => {
     ['shards that differ from the recorded topology', new Failure('topology_mismatch', 'x')],
     ['storage that throttles requests', answer(503)],
     [
+      'a process without an AWS identity',
+      Object.assign(new Error('no providers'), { name: 'CredentialsProviderError' }),
+    ],
+    [
       'any of these as a nested cause',
       new Error('outer', { cause: new Error('inner', { cause: coded('EAI_AGAIN') }) }),
     ],

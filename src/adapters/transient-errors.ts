@@ -41,6 +41,8 @@ const unavailableTypes = new Set([
 const unavailableMessages =
   /^timeout exceeded when trying to connect$|No space left on device|^(?:\(total\)|User) memory limit exceeded|^Memory limit \((?:total|for user)\) exceeded/;
 const unavailableStatuses = new Set([429, 502, 503, 504]);
+/** The AWS SDK could not find the identity of the process, for example because the instance metadata did not respond. */
+const noIdentity = 'CredentialsProviderError';
 
 /** Codes that mean that the connection was lost or the statement was stopped. The request may be the cause. */
 const brokenCodes = new Set([
@@ -82,7 +84,8 @@ export function transientErrorKind(error: unknown): 'away' | 'broke' | null {
       unavailableCodes.has(code) ||
       unavailableTypes.has(type) ||
       unavailableMessages.test(message) ||
-      unavailableStatuses.has(status)
+      unavailableStatuses.has(status) ||
+      cause.name === noIdentity
     )
       return 'away';
     const isTimeout = cause.name === 'TimeoutError';

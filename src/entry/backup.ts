@@ -15,6 +15,7 @@ import { requireRecordedTopology } from '../usecases/admin/topology.ts';
 import { type TakenBackup, recordBackup, takeBackup } from '../usecases/admin/take-backup.ts';
 import type { Config } from './config.ts';
 import { engineOptions, withTopology } from './connect-engine.ts';
+import { engineTlsOf } from './store-tls-settings.ts';
 import { createLogger } from './logging.ts';
 
 // Contents of a backup folder. The ClickHouse rows are on each shard's backup disk, in a folder with the same name.
@@ -132,7 +133,7 @@ export async function restore(config: Config, folder: string): Promise<Manifest>
   await withEngineServers(config, async (servers) => {
     await requireEmptyEngine(servers, database);
     const cluster = config.INLET_CLICKHOUSE_CLUSTER;
-    await migrateEngine({ shards, database, cluster, folder: migrationFolder('clickhouse') });
+    await migrateEngine({ shards, database, cluster, folder: migrationFolder('clickhouse'), tls: engineTlsOf(config) });
     const disk = config.INLET_CLICKHOUSE_BACKUP_DISK;
     await restoreEngine(servers, database, { disk, name: place.name, from: manifest.engineDatabase });
   });

@@ -33,7 +33,7 @@ function problemOf(read: () => unknown): string {
 
 describe('the configuration', () => {
   beforeEach(() => {
-    for (const name of Object.keys(configSchema.shape)) vi.stubEnv(name, undefined);
+    for (const name of [...Object.keys(configSchema.shape), 'INLET_POSTGRES_URL_FILE']) vi.stubEnv(name, undefined);
   });
   afterEach(() => {
     vi.unstubAllEnvs();
@@ -77,7 +77,7 @@ describe('the configuration', () => {
       'http://inlet:ch-hunter2@one:8123',
       'http://inlet:ch-hunter3@two:8123',
     ]);
-    expect(config.INLET_S3_SECRET_ACCESS_KEY.reveal()).toBe('s3-hunter2');
+    expect(config.INLET_S3_SECRET_ACCESS_KEY?.reveal()).toBe('s3-hunter2');
     expect(config.INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY?.reveal()).toBe('admin-hunter2');
   });
 
@@ -118,9 +118,24 @@ describe('the configuration', () => {
     expect(problemOf(readConfig)).toMatch(/INLET_REPORT_NOISE: [\s\S]*INLET_REPORT_KEY: must be 64/);
   });
 
+  it.each(['INLET_S3', 'INLET_ROLE'])('accepts both halves of the access key %s or neither', (prefix) => {
+    const { INLET_S3_ACCESS_KEY_ID: _id, INLET_S3_SECRET_ACCESS_KEY: _secret, ...rest } = needed;
+    setEnvironment(rest);
+    expect(readConfig().INLET_S3_ACCESS_KEY_ID).toBeUndefined();
+    vi.stubEnv(`${prefix}_ACCESS_KEY_ID`, 'KEY');
+    expect(problemOf(readConfig)).toContain(
+      `${prefix}_SECRET_ACCESS_KEY: is required, because ${prefix}_ACCESS_KEY_ID is set`,
+    );
+    vi.stubEnv(`${prefix}_SECRET_ACCESS_KEY`, 'hunter2');
+    expect(readConfig()[`${prefix === 'INLET_S3' ? 'INLET_S3' : 'INLET_ROLE'}_ACCESS_KEY_ID`]).toBe('KEY');
+    vi.stubEnv(`${prefix}_ACCESS_KEY_ID`, undefined);
+    expect(problemOf(readConfig)).toContain(`${prefix}_ACCESS_KEY_ID: is required`);
+    expect(problemOf(readConfig)).not.toContain('hunter2');
+  });
+
   it('reports all missing settings at once', () => {
     const problem = problemOf(readConfig);
-    const required = Object.keys(needed).filter((name) => !name.startsWith('INLET_STORAGE_ADMIN_'));
+    const required = Object.keys(needed).filter((name) => !/^INLET_(?:STORAGE_ADMIN|S3)_.*KEY/.test(name));
     for (const name of required) expect(problem).toContain(`${name}: `);
     expect(problem).toContain('docs/configuration.md');
   });
@@ -137,11 +152,20 @@ describe('the configuration', () => {
       INLET_MAX_LINE_BYTES: '-1',
       INLET_POSTGRES_URL: '',
     };
-    const { INLET_S3_ACCESS_KEY_ID: _missing, ...rest } = needed;
+    const { INLET_CLICKHOUSE_CLUSTER: _missing, ...rest } = needed;
     setEnvironment({ ...rest, ...wrong });
     const problem = problemOf(readConfig);
     const named = Array.from(problem.matchAll(/^ {2}(INLET_\w+): \S/gm), ([, name = '']) => name);
-    expect(named.toSorted()).toEqual([...Object.keys(wrong), 'INLET_S3_ACCESS_KEY_ID'].toSorted());
+    expect(named.toSorted()).toEqual([...Object.keys(wrong), 'INLET_CLICKHOUSE_CLUSTER'].toSorted());
+  });
+
+  it('reports a file of a secret that cannot be read, together with other mistakes', () => {
+    const { INLET_POSTGRES_URL: _url, ...rest } = needed;
+    setEnvironment({ ...rest, INLET_POSTGRES_URL_FILE: '/nowhere/url', INLET_API_PORT: '65536' });
+    const problem = problemOf(readConfig);
+    expect(problem).toContain('INLET_POSTGRES_URL_FILE: cannot read the file /nowhere/url (ENOENT)');
+    expect(problem).toContain('INLET_API_PORT: ');
+    expect(problem).not.toContain('INLET_POSTGRES_URL: ');
   });
 
   it('never includes a secret in an error message', () => {

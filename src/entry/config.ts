@@ -9,26 +9,17 @@ import { Secret } from '../domain/secret.ts';
 import { consoleSettings, findMissingConsoleSettings } from './console-settings.ts';
 import { httpSettings } from './http-settings.ts';
 import { findMissingOidcSettings, oidcSettings } from './oidc-settings.ts';
-import { count, networks } from './setting-types.ts';
 import { subscriptionSettings } from './subscription-settings.ts';
+import { readSecretFiles } from './secret-files.ts';
+import { address, count } from './setting-types.ts';
+import { findHalfKeys, storageSettings } from './storage-settings.ts';
+import { clickhouseTlsSettings, findTlsMistakes, postgresTlsSettings, withPostgresTls } from './store-tls-settings.ts';
 import { webhookSettings } from './webhook-settings.ts';
 
 // The configuration schema. Only this file reads environment variables. `docs/configuration.md` is generated from the
 // schema.
 
 const sealingKeysPattern = /^[a-z0-9-]{1,32}:[0-9a-fA-F]{64}(,[a-z0-9-]{1,32}:[0-9a-fA-F]{64})*$/;
-const secret = z
-  .string()
-  .min(1)
-  .transform((value) => new Secret(value));
-/** A URL with a password. Errors describe the problem and never contain the URL. */
-const address = (protocols: readonly string[]) =>
-  z
-    .string()
-    .refine((url) => URL.canParse(url) && protocols.includes(new URL(url).protocol), {
-      error: `must be a URL that starts with ${protocols.join('// or ')}//; escape special characters in the password`,
-    })
-    .transform((url) => new Secret(url));
 /** 0 disables the feature. */
 const countOrOff = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
   z.coerce.number().int().nonnegative().default(fallback);
@@ -59,6 +50,7 @@ const settings = z.object({
     .describe(
       'URL of PostgreSQL for the [operator API](operators/operator-api.md), with a user that can read the rows of all partners. Required if `INLET_POSTGRES_URL` of the api contains a login that has only the privileges of the API role. The default is `INLET_POSTGRES_URL`.',
     ),
+  ...postgresTlsSettings,
   INLET_POSTGRES_CONNECTIONS: count(10).describe(
     'Maximum number of pooled PostgreSQL connections per process. An api opens one more connection for the queue and, while clients follow records or wait for reports, one for change notifications. A worker opens up to four more connections for the queue, two for notifications, and one for its liveness.',
   ),
@@ -69,6 +61,7 @@ const settings = z.object({
     .describe(
       'HTTP URLs of ClickHouse with user and password, one per shard, separated by commas. The replicas of a shard are separated by `|`, for example `URL1|URL2,URL3|URL4`.',
     ),
+  ...clickhouseTlsSettings,
   INLET_REPLICAS_REQUIRED: z.coerce
     .number()
     .int()
@@ -93,43 +86,7 @@ const settings = z.object({
     .describe(
       'Folder with `pg_dump` and `pg_restore`, which must be at least as new as the server. Required only for backups.',
     ),
-  INLET_S3_ENDPOINT: z.url().optional().describe('URL of the object storage. Omit it for AWS.'),
-  INLET_S3_PUBLIC_ENDPOINT: z
-    .url()
-    .optional()
-    .describe(
-      'URL of the object storage for browsers and partners, if it differs from `INLET_S3_ENDPOINT`. URLs for uploads start with it.',
-    ),
-  INLET_S3_REGION: z.string().default('us-east-1').describe('Region of the shared bucket.'),
-  INLET_S3_BUCKET: z.string().min(3).describe('Name of the shared bucket to which partners upload.'),
-  INLET_S3_ACCESS_KEY_ID: z.string().min(1).describe("Access key of the shared bucket's owner."),
-  INLET_S3_SECRET_ACCESS_KEY: secret.describe('Secret access key for `INLET_S3_ACCESS_KEY_ID`.'),
-  INLET_STORAGE_ADMIN_ACCESS_KEY_ID: z
-    .string()
-    .optional()
-    .describe(
-      'Access key of a Ceph admin user (`users=*;user-policy=*`). Required for `inlet partner create` without `--without-storage`. If the API and the workers have it, partners can rotate their storage keys.',
-    ),
-  INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: secret
-    .optional()
-    .describe('Secret access key for `INLET_STORAGE_ADMIN_ACCESS_KEY_ID`.'),
-  INLET_PARTNER_S3_ENDPOINT: z
-    .url()
-    .optional()
-    .describe('URL of the storage that contains partner-owned buckets. Omit it for AWS. Requests cannot change it.'),
-  INLET_PARTNER_S3_NETWORKS: networks
-    .optional()
-    .describe(
-      'Comma-separated private networks in which partner-owned storage is allowed, for example `10.1.2.0/24`. By default, workers read partner-owned buckets only from public addresses.',
-    ),
-  INLET_ROLE_ACCESS_KEY_ID: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      "Access key of the identity with which Inlet assumes partners' roles. If it is not set, partners must send access keys.",
-    ),
-  INLET_ROLE_SECRET_ACCESS_KEY: secret.optional().describe('Secret access key for `INLET_ROLE_ACCESS_KEY_ID`.'),
+  ...storageSettings,
   INLET_SEALING_KEYS: z
     .string()
     .regex(sealingKeysPattern, 'must be a comma-separated list of <id>:<64 hexadecimal digits>')
@@ -269,21 +226,35 @@ const settings = z.object({
   ...consoleSettings,
 });
 
-export const configSchema = settings.superRefine((config, context) => {
-  for (const { name, message } of [...findMissingOidcSettings(config), ...findMissingConsoleSettings(config)]) {
-    context.addIssue({ code: 'custom', path: [name], message });
-  }
-});
+export const configSchema = settings
+  .superRefine((config, context) => {
+    const mistakes = [
+      ...findHalfKeys(config),
+      ...findTlsMistakes(config),
+      ...findMissingOidcSettings(config),
+      ...findMissingConsoleSettings(config),
+    ];
+    for (const { name, message } of mistakes) context.addIssue({ code: 'custom', path: [name], message });
+  })
+  .overwrite(withPostgresTls);
 
 export type Config = z.infer<typeof configSchema>;
 
 export function readConfig(): Config {
   // An empty variable is treated as missing.
   // oxlint-disable-next-line node/no-process-env -- the only place that reads the environment
-  const given = Object.entries(process.env).filter(([, value]) => value !== '');
-  const parsed = configSchema.safeParse(Object.fromEntries(given));
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
+  const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
+  const { settings: complete, problems: fileProblems } = readSecretFiles(given);
+  const parsed = configSchema.safeParse(complete);
+  if (parsed.success && fileProblems.length === 0) return parsed.data;
+  const unread = new Set(fileProblems.map(({ setting }) => setting));
+  const problems = [
+    ...fileProblems.map(({ variable, message }) => `  ${variable}: ${message}`),
+    // A secret whose file cannot be read is not also reported as missing.
+    ...(parsed.error?.issues ?? [])
+      .filter(({ path }) => !unread.has(path.join('.')))
+      .map(({ path, message }) => `  ${path.join('.')}: ${message}`),
+  ];
   throw new Error(`Invalid configuration (see docs/configuration.md):\n${problems.join('\n')}`);
 }
 

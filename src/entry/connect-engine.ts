@@ -9,6 +9,7 @@ import { postgresTopologyStore } from '../adapters/postgres/topology-store.ts';
 import type { LoadStage } from '../ports/load-stage.ts';
 import { type RequireTopology, type TopologyDeps, topologyGuard } from '../usecases/admin/topology.ts';
 import type { Config } from './config.ts';
+import { engineTlsOf } from './store-tls-settings.ts';
 import type { Connections } from './wire-shared.ts';
 
 export type ConnectedEngine = {
@@ -25,6 +26,7 @@ export function engineOptions(config: Config, name: string): EngineOptions {
     cluster: config.INLET_CLICKHOUSE_CLUSTER,
     replicasRequired: config.INLET_REPLICAS_REQUIRED,
     replicaLostAfterMs: config.INLET_REPLICA_LOST_SECONDS * 1000,
+    tls: engineTlsOf(config),
     name,
   };
 }

@@ -7,6 +7,7 @@ import { recordTopology, requireRecordedTopology, requireUnownedShards } from '.
 import type { Config } from './config.ts';
 import { withTopology } from './connect-engine.ts';
 import { prepareNotifications, prepareUploads, recordSharedBucket } from './shared-bucket.ts';
+import { engineTlsOf } from './store-tls-settings.ts';
 
 /**
  * Migrates both databases under one lock. Returns the names of the applied migrations. The first run records the
@@ -46,5 +47,6 @@ export function migrateShards(config: Config, { replicatesTables = false } = {})
     database: config.INLET_CLICKHOUSE_DATABASE,
     cluster: config.INLET_CLICKHOUSE_CLUSTER,
     folder: migrationFolder('clickhouse'),
+    tls: engineTlsOf(config),
   });
 }

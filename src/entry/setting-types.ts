@@ -1,7 +1,22 @@
 import { z } from 'zod';
 import { parseNetwork } from '../domain/network-address.ts';
+import { Secret } from '../domain/secret.ts';
 
 // Setting types that several files share.
+
+export const secret = z
+  .string()
+  .min(1)
+  .transform((value) => new Secret(value));
+
+/** A URL with a password. Errors describe the problem and never contain the URL. */
+export const address = (protocols: readonly string[]) =>
+  z
+    .string()
+    .refine((url) => URL.canParse(url) && protocols.includes(new URL(url).protocol), {
+      error: `must be a URL that starts with ${protocols.join('// or ')}//; escape special characters in the password`,
+    })
+    .transform((url) => new Secret(url));
 
 const network = z.string().refine((text) => parseNetwork(text) !== null, {
   error: 'must be a network such as 10.1.2.0/24 or fd00::/8',

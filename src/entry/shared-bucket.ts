@@ -11,7 +11,7 @@ import {
 } from '../adapters/ceph/bucket-notifications.ts';
 import { notificationsPath } from '../adapters/notifications/receiver.ts';
 import { notificationTokens } from '../adapters/vault/keys.ts';
-import { connectS3 } from '../adapters/s3/connect.ts';
+import { type S3Keys, connectS3 } from '../adapters/s3/connect.ts';
 import type { PublicBucket } from '../adapters/s3/public-bucket.ts';
 import { Failure } from '../domain/failure.ts';
 import { Secret } from '../domain/secret.ts';
@@ -23,9 +23,14 @@ export function connectSharedStorage(config: Config): S3Client {
   return connectS3({
     endpoint: config.INLET_S3_ENDPOINT ?? null,
     region: config.INLET_S3_REGION,
-    accessKeyId: config.INLET_S3_ACCESS_KEY_ID,
-    secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
+    ...(sharedBucketKeys(config) ?? { identity: 'of the process' }),
   });
+}
+
+/** Returns null if the AWS SDK's default credential chain is used. */
+export function sharedBucketKeys(config: Config): S3Keys | null {
+  const { INLET_S3_ACCESS_KEY_ID: accessKeyId, INLET_S3_SECRET_ACCESS_KEY: secretAccessKey } = config;
+  return accessKeyId === undefined || secretAccessKey === undefined ? null : { accessKeyId, secretAccessKey };
 }
 
 /**
@@ -53,8 +58,6 @@ export function publicBucketOf(config: Config): PublicBucket {
     publicEndpoint: config.INLET_S3_PUBLIC_ENDPOINT ?? config.INLET_S3_ENDPOINT ?? null,
     region: config.INLET_S3_REGION,
     bucket: config.INLET_S3_BUCKET,
-    accessKeyId: config.INLET_S3_ACCESS_KEY_ID,
-    secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
   };
 }
 
@@ -63,14 +66,14 @@ export function consoleOriginOf({ INLET_CONSOLE_URL: url }: Config): string | nu
   return url === undefined ? null : new URL(url).origin;
 }
 
-/** The owner of the shared bucket, as the gateway's own requests need it. Null for AWS. */
+/** The owner of the shared bucket, as the gateway's own requests need it. Null for AWS, and without static keys. */
 export function bucketOwnerOf(config: Config): BucketOwner | null {
-  if (config.INLET_S3_ENDPOINT === undefined) return null;
+  const keys = sharedBucketKeys(config);
+  if (config.INLET_S3_ENDPOINT === undefined || keys === null) return null;
   return {
     endpoint: config.INLET_S3_ENDPOINT,
     region: config.INLET_S3_REGION,
-    accessKeyId: config.INLET_S3_ACCESS_KEY_ID,
-    secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
+    ...keys,
     bucket: config.INLET_S3_BUCKET,
   };
 }

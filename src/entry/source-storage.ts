@@ -1,6 +1,8 @@
+import type { S3Client } from '@aws-sdk/client-s3';
 import { openCredentials } from '../adapters/postgres/credentials.ts';
 import type { Database } from '../adapters/postgres/db/tables.ts';
-import { assumeRole, roleKeys } from '../adapters/s3/assume-role.ts';
+import { type AwsIdentity, assumeRole, roleKeys } from '../adapters/s3/assume-role.ts';
+import { type S3Keys, revealedKeys } from '../adapters/s3/connect.ts';
 import { partnerObjectStore } from '../adapters/s3/partner-object-store.ts';
 import { Failure } from '../domain/failure.ts';
 import { pathType } from '../domain/import-log.ts';
@@ -18,6 +20,7 @@ import type { DryRunStorage } from '../ports/dry-run.ts';
 import type { JobSource, ObjectStore, SourceStorage } from '../ports/object-store.ts';
 import type { PartnerStore } from '../ports/partner-store.ts';
 import { type Config, partnerNetworksOf } from './config.ts';
+import { sharedBucketKeys } from './shared-bucket.ts';
 
 /**
  * Opens the shared bucket, or the partner's own bucket with the job's credentials. The credentials are decrypted only
@@ -86,23 +89,37 @@ export function dryRunStorage(deps: PartnerBuckets & { readonly shared: ObjectSt
   };
 }
 
-/** Whether Inlet is configured with an identity that can assume partners' roles. */
+function roleKeysOf(config: Config): S3Keys | null {
+  const { INLET_ROLE_ACCESS_KEY_ID: accessKeyId, INLET_ROLE_SECRET_ACCESS_KEY: secretAccessKey } = config;
+  return accessKeyId === undefined || secretAccessKey === undefined ? null : { accessKeyId, secretAccessKey };
+}
+
+/**
+ * Whether Inlet has an identity that can assume partners' roles: access keys of its own, or the identity of the process,
+ * if that is also used for the shared bucket.
+ */
 export function hasRoleIdentity(config: Config): boolean {
-  return config.INLET_ROLE_ACCESS_KEY_ID !== undefined && config.INLET_ROLE_SECRET_ACCESS_KEY !== undefined;
+  return roleKeysOf(config) !== null || sharedBucketKeys(config) === null;
+}
+
+/** The client of the shared bucket finds and renews the identity of the process. Returns null if there is no identity. */
+function roleIdentity(config: Config, s3: S3Client): AwsIdentity | null {
+  const keys = roleKeysOf(config);
+  if (keys) return () => Promise.resolve(revealedKeys(keys));
+  return sharedBucketKeys(config) === null ? () => s3.config.credentials() : null;
 }
 
 type KeysOfRole = (role: BucketRole, partnerId: PartnerId) => Promise<BucketKeys>;
 
 /** Assumes a partner's role to get temporary keys. */
-export function partnerRoleKeys(config: Config, partners: PartnerStore): KeysOfRole {
-  const accessKeyId = config.INLET_ROLE_ACCESS_KEY_ID;
-  const secretAccessKey = config.INLET_ROLE_SECRET_ACCESS_KEY;
-  if (accessKeyId === undefined || secretAccessKey === undefined) {
+export function partnerRoleKeys(config: Config, s3: S3Client, partners: PartnerStore): KeysOfRole {
+  const identity = roleIdentity(config, s3);
+  if (!identity) {
     return () =>
       Promise.reject(new Failure('roles_not_available', 'Inlet no longer has an identity that can assume roles.'));
   }
   const endpoint = config.INLET_PARTNER_S3_ENDPOINT ?? null;
-  const settings = { accessKeyId, secretAccessKey, endpoint, networks: partnerNetworksOf(config) };
+  const settings = { identity, endpoint, networks: partnerNetworksOf(config) };
   const keysOf = roleKeys((role) => assumeRole(settings, role));
   return async (role, partnerId) =>
     keysOf({ ...role, partnerId, externalId: await partners.readExternalId(partnerId) });

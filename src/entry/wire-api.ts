@@ -131,7 +131,7 @@ export function apiDeps(connections: Connections, connected: ConnectedEngine) {
       shared: s3ObjectStore(s3, config.INLET_S3_BUCKET),
       partnerEndpoint: config.INLET_PARTNER_S3_ENDPOINT ?? null,
       partnerNetworks: partnerNetworksOf(config),
-      keysOfRole: partnerRoleKeys(config, stores.partners),
+      keysOfRole: partnerRoleKeys(config, s3, stores.partners),
       instrument: (bucket, objects) => instrumentPort('storage', bucket, objects),
     }),
     readSample,

@@ -94,7 +94,7 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
       requireBucket: bucketGuard(db, s3, config.INLET_S3_BUCKET, topologyMs),
       partnerEndpoint: config.INLET_PARTNER_S3_ENDPOINT ?? null,
       partnerNetworks: partnerNetworksOf(config),
-      keysOfRole: partnerRoleKeys(config, stores.partners),
+      keysOfRole: partnerRoleKeys(config, s3, stores.partners),
       instrument: (name, objects) => instrumentPort('storage', name, objects),
     }),
     rejectQueue: instrumentPort('postgres', 'rejectQueue', wrapPort('rejectQueue', postgresRejectQueue(db))),

@@ -1,30 +1,10 @@
-import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readAddresses } from '../../stack/addresses.ts';
 import { device } from '../support/device-id.ts';
-import { rememberSecrets } from '../support/known-secrets.ts';
 import { type OwnBucket, createOwnBucket } from '../support/own-bucket.ts';
 import { createOwnRole } from '../support/own-role.ts';
 import { loggedStatementsThatHold, tablesThatHold } from '../support/search-stores.ts';
 import { type Marketplace, joinMarketplace } from '../support/start-marketplace.ts';
-
-type TemporaryKeys = { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken: string };
-
-/** Obtains temporary credentials from the storage, as a partner does. */
-async function temporaryKeysOf(user: OwnBucket, roleArn: string): Promise<TemporaryKeys> {
-  const { endpoint, region } = readAddresses().s3;
-  const client = new STSClient({ endpoint, region, credentials: user.credentials });
-  const command = new AssumeRoleCommand({ RoleArn: roleArn, RoleSessionName: 'partner', DurationSeconds: 900 });
-  const {
-    AccessKeyId: id,
-    SecretAccessKey: secret,
-    SessionToken: token,
-  } = (await client.send(command)).Credentials ?? {};
-  client.destroy();
-  if (id === undefined || secret === undefined || token === undefined) throw new Error('no credentials');
-  rememberSecrets(id, secret, token);
-  return { accessKeyId: id, secretAccessKey: secret, sessionToken: token };
-}
+import { type TemporaryKeys, temporaryKeysOf } from '../support/temporary-keys.ts';
 
 describe("importing from a partner's own bucket with temporary credentials", () => {
   let market: Marketplace;

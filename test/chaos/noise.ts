@@ -100,7 +100,7 @@ export async function largeFiles(
     query_params: {
       object: `${INLET_S3_ENDPOINT}/${INLET_S3_BUCKET}/${keyOf(0)}`,
       key: INLET_S3_ACCESS_KEY_ID,
-      secret: INLET_S3_SECRET_ACCESS_KEY.reveal(),
+      secret: INLET_S3_SECRET_ACCESS_KEY?.reveal(),
       rows: rowsOfFile,
     },
   });

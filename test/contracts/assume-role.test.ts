@@ -1,12 +1,11 @@
 import { type Server, createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RoleSettings, assumeRole } from '../../src/adapters/s3/assume-role.ts';
+import { type AwsIdentity, type RoleSettings, assumeRole } from '../../src/adapters/s3/assume-role.ts';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { partnerObjectStore } from '../../src/adapters/s3/partner-object-store.ts';
 import { quickGet } from '../../src/adapters/s3/quick-get.ts';
 import { Failure } from '../../src/domain/failure.ts';
-import { Secret } from '../../src/domain/secret.ts';
 import { loopback } from '../hostile/fake-storage.ts';
 import { type OwnBucket, createOwnBucket } from '../support/own-bucket.ts';
 import { type ExternalIdCheck, createOwnRole, startExternalIdCheck } from '../support/own-role.ts';
@@ -29,8 +28,7 @@ describe("assuming a partner's role", () => {
   afterAll(() => check.close());
 
   const settings = (by = inlet): RoleSettings => ({
-    accessKeyId: by.credentials.accessKeyId,
-    secretAccessKey: new Secret(by.credentials.secretAccessKey),
+    identity: () => Promise.resolve(by.credentials),
     endpoint: check.endpoint,
     networks: loopback,
   });
@@ -88,6 +86,7 @@ describe('the STS client', () => {
   let endpoint: string;
   let answer = { status: 0, code: '' };
   let partnerSucceeds = false;
+  const tokens: unknown[] = [];
 
   const keys = `<Credentials><AccessKeyId>KEY</AccessKeyId><SecretAccessKey>not-a-secret</SecretAccessKey>
     <SessionToken>token</SessionToken><Expiration>2100-01-01T00:00:00Z</Expiration></Credentials>`;
@@ -95,6 +94,7 @@ describe('the STS client', () => {
   beforeAll(async () => {
     server = createServer((request, response) => {
       void (async () => {
+        tokens.push(request.headers['x-amz-security-token']);
         const isOfThePartner = new URLSearchParams(await text(request)).get('ExternalId') === 'x';
         if (isOfThePartner && partnerSucceeds) {
           response.end(`<AssumeRoleResponse><AssumeRoleResult>${keys}</AssumeRoleResult></AssumeRoleResponse>`);
@@ -116,9 +116,10 @@ describe('the STS client', () => {
     server.close();
   });
 
-  const assume = () =>
+  const staticKeys: AwsIdentity = async () => ({ accessKeyId: 'KEY', secretAccessKey: 'secret' });
+  const assume = (identity = staticKeys) =>
     assumeRole(
-      { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), endpoint, networks: loopback },
+      { identity, endpoint, networks: loopback },
       { roleArn: 'arn:aws:iam::123456789012:role/a', region, partnerId: 1, externalId: 'x' },
     );
 
@@ -146,6 +147,19 @@ describe('the STS client', () => {
       expect(await assume()).toMatchObject({ accessKeyId: 'KEY' });
     },
   );
+
+  it("sends the session token of Inlet's temporary credentials", async () => {
+    [partnerSucceeds, answer] = [true, { status: 403, code: 'AccessDenied' }];
+    tokens.length = 0;
+    const identity = async () => ({ accessKeyId: 'KEY', secretAccessKey: 'secret', sessionToken: 'session' });
+    await assume(identity);
+    expect(tokens).toEqual(['session', 'session']);
+  });
+
+  it("never reports a failure of Inlet's identity as a failure of the role", async () => {
+    const error = Object.assign(new Error('no credentials'), { name: 'CredentialsProviderError' });
+    await expect(assume(() => Promise.reject(error))).rejects.toBe(error);
+  });
 
   it.each([
     { status: 400, code: 'RequestThrottled' },

@@ -155,7 +155,8 @@ describe('connections to a hostile storage address', () => {
   it('blocks assuming a role outside AWS or at a non-public address', async () => {
     for (const region of awsRegions) {
       const { names, resolve } = answering([publicAddress, '169.254.169.254']);
-      const settings = { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), endpoint: null, networks: [] };
+      const identity = async () => ({ accessKeyId: 'KEY', secretAccessKey: 'secret' });
+      const settings = { identity, endpoint: null, networks: [] };
       const role = { roleArn: 'arn:aws:iam::123456789012:role/inlet', region, partnerId: 1, externalId: 'x' };
       await expect(assumeRole({ ...settings, resolve }, role)).rejects.toMatchObject({
         code: 'storage_address_refused',

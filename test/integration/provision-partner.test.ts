@@ -2,6 +2,7 @@ import { ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
+import { connectSharedStorage } from '../../src/entry/shared-bucket.ts';
 import { storageProvisioner } from '../../src/entry/storage-provisioner.ts';
 import { provisionPartner } from '../../src/usecases/admin/manage-partners.ts';
 import { apiClient } from '../acceptance/api-client.ts';
@@ -86,12 +87,7 @@ describe("storage without Ceph's admin API", () => {
     expect([code, err]).toEqual([0, expect.stringContaining('storage credentials that are restricted to this prefix')]);
     expect(made.storage).toEqual({ prefix: `${name}/`, access_key_id: null, secret_access_key: null });
     await runInlet(stores.environment, ['attribute', 'create', '--partner', name, '--name', 'a', '--foreign-key', 'a']);
-    const owner = connectS3({
-      endpoint: stores.config.INLET_S3_ENDPOINT ?? null,
-      region: stores.config.INLET_S3_REGION,
-      accessKeyId: stores.config.INLET_S3_ACCESS_KEY_ID,
-      secretAccessKey: stores.config.INLET_S3_SECRET_ACCESS_KEY,
-    });
+    const owner = connectSharedStorage(stores.config);
     const Key = `${made.storage.prefix}file.csv`;
     await owner.send(
       new PutObjectCommand({ Bucket: stores.config.INLET_S3_BUCKET, Key, Body: `${device(1)},a\n${device(2)},a\n` }),

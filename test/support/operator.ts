@@ -4,7 +4,7 @@ import { postgresAttributeStore } from '../../src/adapters/postgres/attribute-st
 import { postgresCustomerStore } from '../../src/adapters/postgres/customer-store.ts';
 import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
 import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.ts';
-import { connectS3 } from '../../src/adapters/s3/connect.ts';
+import { connectSharedStorage } from '../../src/entry/shared-bucket.ts';
 import { randomKeys } from '../../src/adapters/vault/keys.ts';
 import { storageProvisioner } from '../../src/entry/storage-provisioner.ts';
 import { configFor } from './environment.ts';
@@ -37,12 +37,7 @@ export async function asOperator<T>(
     maxConnections: 2,
     log: silentLog,
   });
-  const s3 = connectS3({
-    endpoint: config.INLET_S3_ENDPOINT ?? null,
-    region: config.INLET_S3_REGION,
-    accessKeyId: config.INLET_S3_ACCESS_KEY_ID,
-    secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
-  });
+  const s3 = connectSharedStorage(config);
   try {
     return await run({
       partners: postgresPartnerStore(db),

@@ -6,8 +6,15 @@ import { readAddresses } from '../../stack/addresses.ts';
 import { rememberSecrets } from './known-secrets.ts';
 import type { OwnBucket } from './own-bucket.ts';
 
-/** Creates a role as a partner does in its own account. The role can read the bucket, and one user can assume it. */
-export async function createOwnRole(own: OwnBucket, trusted: OwnBucket): Promise<string> {
+/**
+ * Creates a role as a partner does in its own account, and one user can assume it. By default, the role can only read the
+ * bucket.
+ */
+export async function createOwnRole(
+  own: OwnBucket,
+  trusted: OwnBucket,
+  { actions, bucket } = { actions: ['s3:ListBucket', 's3:GetObject'], bucket: own.bucket },
+): Promise<string> {
   const { s3 } = readAddresses();
   const { endpoint, region } = s3;
   const admin = {
@@ -42,8 +49,8 @@ export async function createOwnRole(own: OwnBucket, trusted: OwnBucket): Promise
     RoleName: name,
     PolicyName: 'read',
     PolicyDocument: policy({
-      Action: ['s3:ListBucket', 's3:GetObject'],
-      Resource: [`arn:aws:s3:::${own.bucket}`, `arn:aws:s3:::${own.bucket}/*`],
+      Action: actions,
+      Resource: [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`],
     }),
   });
   return `arn:aws:iam:::role/${name}`;

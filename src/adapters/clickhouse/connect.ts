@@ -63,6 +63,11 @@ const replicationSettings: ClickHouseSettings = {
   insert_keeper_retry_max_backoff_ms: '1000',
 };
 
+/** The CA of the servers and, if the user authenticates with it, a client certificate. The names are the client's. */
+export type EngineTls =
+  | { readonly ca_cert: Buffer }
+  | { readonly ca_cert: Buffer; readonly cert: Buffer; readonly key: Buffer };
+
 export type EngineOptions = {
   /** The URLs of each shard's replicas. */
   readonly shards: readonly (readonly Secret[])[];
@@ -70,6 +75,8 @@ export type EngineOptions = {
   readonly cluster: string;
   readonly replicasRequired?: number | undefined;
   readonly replicaLostAfterMs?: number;
+  /** Null or missing for the public CAs of Node.js. */
+  readonly tls?: EngineTls | null;
   readonly name: string;
 };
 
@@ -94,6 +101,7 @@ export function connectEngine(
           log_comment: options.database,
         },
         keep_alive: { enabled: true, idle_socket_ttl: 1_500 },
+        ...(options.tls ? { tls: options.tls } : {}),
       });
     return abortStalled(client(64), client(2)); // pings can overlap
   };

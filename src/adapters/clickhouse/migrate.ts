@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { type MigrationFile, pendingMigrations, readMigrationFiles } from '../migration-files.ts';
-import { selectNumber, selectRows } from './connect.ts';
+import { type EngineTls, selectNumber, selectRows } from './connect.ts';
 import { type ReplicaPath, renderMigration, replicatedTables } from './migration-sql.ts';
 import { replicateTables } from './replicate-tables.ts';
 
@@ -16,6 +16,7 @@ export type EngineMigration = {
   readonly database: string;
   readonly cluster: string;
   readonly folder: string;
+  readonly tls?: EngineTls | null;
   /**
    * If a shard now has several replicas, replaces its tables with replicated tables. If this option is not set, such a
    * shard causes an error.
@@ -28,11 +29,11 @@ export type EngineMigration = {
  * so every statement is idempotent. The caller holds the migration lock (in PostgreSQL).
  */
 export async function migrateEngine(migration: EngineMigration): Promise<string[]> {
-  const { shards, database, cluster, folder, replicatesTables = false } = migration;
+  const { shards, database, cluster, folder, replicatesTables = false, tls = null } = migration;
   const files = await readMigrationFiles(folder);
   const ran = new Set<string>();
   for (const urls of shards) {
-    const clients = await Promise.all(urls.map((url) => openDatabase(url, database)));
+    const clients = await Promise.all(urls.map((url) => openDatabase(url, database, tls)));
     try {
       for (const name of await migrateShard(clients, files, { cluster, replicatesTables })) ran.add(name);
     } finally {
@@ -191,15 +192,16 @@ async function createStatements(source: Replica, { path }: Replica): Promise<str
   );
 }
 
-async function openDatabase(url: Secret, database: string): Promise<ClickHouseClient> {
+async function openDatabase(url: Secret, database: string, tls: EngineTls | null): Promise<ClickHouseClient> {
   if (!/^[a-z_][a-z0-9_]*$/.test(database)) throw new Error(`"${database}" is not a valid database name`);
-  const server = createClient({ url: url.reveal(), log });
+  const options = { url: url.reveal(), log, ...(tls ? { tls } : {}) };
+  const server = createClient(options);
   try {
     await server.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` });
   } finally {
     await server.close();
   }
-  return createClient({ url: url.reveal(), database, log });
+  return createClient({ ...options, database });
 }
 
 async function migrationsDone(client: ClickHouseClient): Promise<Map<string, string>> {

@@ -147,6 +147,7 @@ function runTool(
   const address = new URL(url.reveal());
   const password = decodeURIComponent(address.password);
   address.password = '';
+  address.searchParams.delete('uselibpqcompat'); // a parameter of the driver, which libpq rejects
   return new Promise((resolve, reject) => {
     const env = { PATH: '/usr/bin:/bin', ...(password === '' ? {} : { PGPASSWORD: password }) };
     execFile(join(folder, tool), [`--dbname=${address.href}`, ...parameters], { env }, (error, _stdout, stderr) => {

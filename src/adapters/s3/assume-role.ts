@@ -7,9 +7,15 @@ import { Secret } from '../../domain/secret.ts';
 import { type Resolve, destroyAgents, guardedAgents } from '../guarded-agents.ts';
 import { fixedEndpoint } from './connect.ts';
 
-export type RoleSettings = {
+/** Returns the current credentials of the identity that assumes roles. */
+export type AwsIdentity = () => Promise<{
   readonly accessKeyId: string;
-  readonly secretAccessKey: Secret;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+}>;
+
+export type RoleSettings = {
+  readonly identity: AwsIdentity;
   /** Endpoint from the configuration, never from a request. Null for AWS, where the region determines the address. */
   readonly endpoint: string | null;
   readonly networks: readonly Network[];
@@ -27,11 +33,13 @@ const sessionSeconds = 3_600;
  * Assumes the role with the partner's external ID. Rejects a role that can also be assumed with another external ID.
  */
 export async function assumeRole(settings: RoleSettings, role: PartnerRole): Promise<SessionKeys> {
+  // A failure to find Inlet's own credentials must not be reported as a failure of the role.
+  const { accessKeyId, secretAccessKey, sessionToken } = await settings.identity();
   const agents = guardedAgents(settings.networks, settings.resolve);
   const client = new STSClient({
     ...fixedEndpoint(settings.endpoint ?? `https://sts.${role.region}.amazonaws.com`),
     region: role.region,
-    credentials: { accessKeyId: settings.accessKeyId, secretAccessKey: settings.secretAccessKey.reveal() },
+    credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
     maxAttempts: 3,
     requestHandler: {
       connectionTimeout: 10_000,

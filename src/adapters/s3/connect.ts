@@ -2,10 +2,13 @@ import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import type { Secret } from '../../domain/secret.ts';
 import { agentLimits, type Agents } from '../guarded-agents.ts';
 
-export type S3Settings = {
+export type S3Location = {
   /** Null for AWS. */
   readonly endpoint: string | null;
   readonly region: string;
+};
+
+export type S3Keys = {
   readonly accessKeyId: string;
   readonly secretAccessKey: Secret;
   /** Present for temporary credentials of an assumed role. */
@@ -13,21 +16,24 @@ export type S3Settings = {
 };
 
 /**
+ * The identity of this process, which the AWS SDK finds and renews: environment variables, a profile, single sign-on, a
+ * web identity (IRSA), a container, or an instance. It must be requested explicitly, so that missing keys of a partner
+ * can never be replaced with Inlet's own identity.
+ */
+export type ProcessIdentity = { readonly identity: 'of the process' };
+
+/**
  * Maximum time to wait for a storage response, per attempt. It is shorter for a partner's storage, because the request
  * occupies a worker slot while it waits and the operator cannot fix a partner's storage.
  */
 export const responseTimeoutMs = { shared: 60_000, partner: 20_000 };
 
-export function connectS3(settings: S3Settings, guarded?: Agents): S3Client {
+export function connectS3(settings: S3Location & (S3Keys | ProcessIdentity), guarded?: Agents): S3Client {
   return new S3Client({
     ...(settings.endpoint === null ? {} : { endpoint: settings.endpoint, forcePathStyle: true }),
     ...(guarded ? fixedRouting(settings) : {}),
     region: settings.region,
-    credentials: {
-      accessKeyId: settings.accessKeyId,
-      secretAccessKey: settings.secretAccessKey.reveal(),
-      ...(settings.sessionToken ? { sessionToken: settings.sessionToken.reveal() } : {}),
-    },
+    ...('identity' in settings ? {} : { credentials: revealedKeys(settings) }),
     maxAttempts: 3,
     // Not every S3 server supports these checksums. Inlet checks the ETag and the length instead.
     requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -43,7 +49,15 @@ export function connectS3(settings: S3Settings, guarded?: Agents): S3Client {
   });
 }
 
-function fixedRouting({ endpoint, region }: S3Settings): S3ClientConfig {
+export function revealedKeys({ accessKeyId, secretAccessKey, sessionToken }: S3Keys) {
+  return {
+    accessKeyId,
+    secretAccessKey: secretAccessKey.reveal(),
+    ...(sessionToken ? { sessionToken: sessionToken.reveal() } : {}),
+  };
+}
+
+function fixedRouting({ endpoint, region }: S3Location): S3ClientConfig {
   return {
     ...fixedEndpoint(endpoint ?? `https://s3.${region}.amazonaws.com`),
     useAccelerateEndpoint: false,

@@ -1,10 +1,27 @@
-import type { S3Settings } from './connect.ts';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { type SignableRequest, presignUrl } from '../sign-request.ts';
 
-/** `publicEndpoint` is the address of the storage for browsers and partners. Null for AWS. */
-export type PublicBucket = Omit<S3Settings, 'endpoint' | 'sessionToken'> & {
+export type PublicBucket = {
+  /** The address of the storage for browsers and partners. Null for AWS. */
   readonly publicEndpoint: string | null;
+  readonly region: string;
   readonly bucket: string;
 };
+
+/**
+ * Signs a URL with the client's credentials. The storage rejects a URL after its credentials have expired, so a URL that is
+ * signed with temporary credentials never claims to be valid for longer.
+ */
+export async function presignWith(
+  client: S3Client,
+  region: string,
+  request: SignableRequest,
+  seconds: number,
+): Promise<string> {
+  const keys = await client.config.credentials();
+  const secondsLeft = keys.expiration ? Math.floor((keys.expiration.getTime() - Date.now()) / 1000) : seconds;
+  return presignUrl(keys, region, request, Math.max(1, Math.min(seconds, secondsLeft)));
+}
 
 /** The bucket is part of the path, except on AWS. A name with dots does not match AWS's certificate. */
 export function publicUrlOf({ publicEndpoint, region, bucket }: PublicBucket) {

@@ -10,8 +10,8 @@ import {
 } from '@aws-sdk/client-s3';
 import type { Readable } from 'node:stream';
 import type { RejectStorage } from '../../ports/reject-export.ts';
-import { encodeRfc3986, presignUrl } from '../sign-request.ts';
-import { type PublicBucket, publicUrlOf } from './public-bucket.ts';
+import { encodeRfc3986 } from '../sign-request.ts';
+import { type PublicBucket, presignWith, publicUrlOf } from './public-bucket.ts';
 
 /** An object has at most 10,000 parts, so this is enough for 156 GB. */
 const partBytes = 16 * 1024 * 1024;
@@ -22,7 +22,6 @@ const contentType = 'application/gzip';
 export function s3RejectStorage(client: S3Client, settings: PublicBucket): RejectStorage {
   const { bucket } = settings;
   const base = publicUrlOf(settings);
-  const keys = { accessKeyId: settings.accessKeyId, secretAccessKey: settings.secretAccessKey.reveal() };
   return {
     write: (key, body, signal) => writeObject(client, { Bucket: bucket, Key: key }, body, signal),
     remove: async (prefix, isRemoved, signal) => {
@@ -44,8 +43,8 @@ export function s3RejectStorage(client: S3Client, settings: PublicBucket): Rejec
       }
     },
     urlOf: (key, seconds) =>
-      presignUrl(
-        keys,
+      presignWith(
+        client,
         settings.region,
         {
           method: 'GET',

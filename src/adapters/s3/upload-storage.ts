@@ -10,8 +10,8 @@ import {
 import { randomUUID } from 'node:crypto';
 import type { StoredPart } from '../../domain/upload.ts';
 import type { UploadStorage } from '../../ports/upload-storage.ts';
-import { encodeRfc3986, presignUrl } from '../sign-request.ts';
-import { type PublicBucket, publicUrlOf } from './public-bucket.ts';
+import { encodeRfc3986 } from '../sign-request.ts';
+import { type PublicBucket, presignWith, publicUrlOf } from './public-bucket.ts';
 
 /** The metadata field of the object that contains the mark. */
 const markName = 'inlet-upload';
@@ -19,7 +19,6 @@ const markName = 'inlet-upload';
 export function s3UploadStorage(client: S3Client, settings: PublicBucket): UploadStorage {
   const { bucket } = settings;
   const base = publicUrlOf(settings);
-  const keys = { accessKeyId: settings.accessKeyId, secretAccessKey: settings.secretAccessKey.reveal() };
   const idOf = ({ key, storageId }: { key: string; storageId: string }) => ({
     Bucket: bucket,
     Key: key,
@@ -37,8 +36,8 @@ export function s3UploadStorage(client: S3Client, settings: PublicBucket): Uploa
     urlsOf: (upload, parts, seconds) =>
       Promise.all(
         parts.map(({ partNumber, bytes }) =>
-          presignUrl(
-            keys,
+          presignWith(
+            client,
             settings.region,
             {
               method: 'PUT',

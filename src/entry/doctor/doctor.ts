@@ -5,6 +5,7 @@ import { checkCredentials } from '../../adapters/postgres/credentials.ts';
 import { postgresRepairRecords } from '../../adapters/postgres/repair.ts';
 import { findMissingNotifications } from '../../adapters/ceph/bucket-notifications.ts';
 import { findMissingRules } from '../../adapters/s3/bucket-settings.ts';
+import { describeIdentity } from '../../adapters/s3/describe-identity.ts';
 import { aesGcmSealer } from '../../adapters/vault/aes-gcm-sealer.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Config, readConfig } from '../config.ts';
@@ -18,7 +19,9 @@ import {
   requireRecordedBucket,
   bucketOwnerOf,
   notificationUrlOf,
+  sharedBucketKeys,
 } from '../shared-bucket.ts';
+import { hasRoleIdentity } from '../source-storage.ts';
 import { createLogger } from '../logging.ts';
 
 import { engineChecks } from './engine-checks.ts';
@@ -32,6 +35,7 @@ export function runDoctor(): Promise<CheckResult[]> {
     postgresChecks(config),
     ...engineChecks(config),
     topologyChecks(config),
+    [identityCheck(config)],
     storageChecks(config),
     issuerChecks(config),
   ]);
@@ -181,6 +185,33 @@ function notificationChecks(config: Config): Check[] {
       },
     },
   ];
+}
+
+/** Names the identity, so that an operator sees whether static keys are still in use. The secret is never shown. */
+function identityCheck(config: Config): Check {
+  return {
+    name: 'Storage identity',
+    remedy:
+      'Give the process an identity (IRSA, EKS Pod Identity, ECS, instance profile, or AWS_* variables), or set INLET_S3_ACCESS_KEY_ID and INLET_S3_SECRET_ACCESS_KEY. See docs/operators/aws.md. Until then, loads wait.',
+    run: async () => {
+      const roles = describeRoles(config);
+      if (sharedBucketKeys(config)) return `access key ${config.INLET_S3_ACCESS_KEY_ID} from the settings; ${roles}`;
+      const s3 = connectSharedStorage(config);
+      try {
+        return `${await describeIdentity(s3)}; ${roles}`;
+      } finally {
+        s3.destroy();
+      }
+    },
+  };
+}
+
+function describeRoles(config: Config): string {
+  const id = config.INLET_ROLE_ACCESS_KEY_ID;
+  if (id !== undefined) return `roles of partners are assumed with access key ${id} from the settings`;
+  return hasRoleIdentity(config)
+    ? 'roles of partners are assumed with the same identity'
+    : 'roles of partners cannot be assumed';
 }
 
 /** Shorter than the timeout of a check, so that the check reports the cause instead of a timeout. */

@@ -2,6 +2,7 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import { text } from 'node:stream/consumers';
 import type { Secret } from '../../domain/secret.ts';
 import type { Config } from '../config.ts';
+import { engineTlsOf } from '../store-tls-settings.ts';
 import { type Check, clockRemedy, describeClock } from './run-checks.ts';
 import { schemaCheck } from './schema-check.ts';
 
@@ -29,6 +30,7 @@ function serversOf({ INLET_CLICKHOUSE_URLS: shards }: Config): NamedServer[] {
 
 /** Returns one list of checks per server. */
 export function engineChecks(config: Config): Check[][] {
+  const tls = engineTlsOf(config);
   return serversOf(config).map(({ url, name, hasReplicas }) => {
     const ask = async <T>(run: (client: ClickHouseClient) => Promise<T>): Promise<T> => {
       const client = createClient({
@@ -36,6 +38,7 @@ export function engineChecks(config: Config): Check[][] {
         application: 'inlet-doctor',
         request_timeout: 4_000,
         log: { level: ClickHouseLogLevel.OFF },
+        ...(tls ? { tls } : {}),
       });
       try {
         return await run(client);
