@@ -51,7 +51,7 @@ export function Controls({ view, onChange, name, onName, audienceId, other, canC
         Find an attribute
         <input type="search" value={name} maxLength={256} onInput={(event) => onName(event.currentTarget.value)} />
       </label>
-      <label>
+      <label class="baseline-choice">
         Compare with
         <select
           value={view.audienceId === null ? (view.country ?? '') : 'audience'}
