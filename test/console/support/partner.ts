@@ -29,17 +29,20 @@ const matchedDevices = 800;
 
 /**
  * Loads attributes of 2,000 devices and an audience of 1,000 devices, of which 800 match. Its devices are the first
- * ones, so it over-indexes on `travel` and `sports`. The group with `rare` is too small to be shown.
+ * ones, so it over-indexes on `travel` and `sports`. The group with `rare` is too small to be shown. `moreAttributes` fill
+ * more pages of the report.
  */
 export async function loadReport(
   partner: ConsolePartner,
   audiences: AudienceClient = partner.audiences,
   name = 'Summer buyers',
+  moreAttributes = 0,
 ): Promise<{ readonly audienceId: number; readonly segmentId: number }> {
-  const names = Object.keys(devicesOf);
-  for (const attribute of names) await partner.createAttribute(attribute, attribute);
+  const more = Array.from({ length: moreAttributes }, (_, n) => [`attribute ${n + 1}`, 300 + 20 * n] as const);
+  const all = [...Object.entries(devicesOf), ...more];
+  for (const [attribute] of all) await partner.createAttribute(attribute, attribute);
   const keysOf = (n: number): string =>
-    Object.entries(devicesOf)
+    all
       .filter(([, devices]) => n < devices)
       .map(([attribute]) => attribute)
       .join('|');
