@@ -1,12 +1,14 @@
+import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
-import { configSchema } from '../src/entry/config.ts';
+import { type Config, configSchema } from '../src/entry/config.ts';
 import { createLogger } from '../src/entry/logging.ts';
 import { migrate } from '../src/entry/migrate.ts';
+import { connectSharedStorage } from '../src/entry/shared-bucket.ts';
 import { keepOrPickPort } from '../stack/ports.ts';
 import { processArguments } from '../stack/process-arguments.ts';
 import { printError, messageOf, printLine, secondsSince } from '../stack/output.ts';
@@ -15,6 +17,7 @@ import { startDemoProvider } from './demo-provider.ts';
 import { writeDemoSession, type DemoSession } from './demo-session.ts';
 import { devEnvironment } from './environment.ts';
 import { provisionDemo } from './provision-demo.ts';
+import { environmentFile, issuedFile, writeEnvironment, writeIssued } from './session-files.ts';
 
 // Starts everything that a fresh clone needs: servers, schema, demo partner, sample files, API, worker, and an OpenID
 // provider with demo accounts for the console.
@@ -47,6 +50,7 @@ async function main(): Promise<void> {
   const environment = devEnvironment(port, provider.settings);
   const config = configSchema.parse(environment);
   await createDatabase(environment);
+  await createBucket(config);
   await migrate(config, createLogger({ name: 'inlet-migrate', level: 'warn' }));
   const session = { ...(await provisionDemo(config)), url };
   provider.setAccounts(demoAccounts(session.partner));
@@ -57,6 +61,8 @@ async function main(): Promise<void> {
   process.on('SIGTERM', stopChildren);
   await waitUntilReady(`${url}/health/ready`);
   await writeDemoSession(session);
+  await writeIssued(session, { endpoint: config.INLET_S3_ENDPOINT ?? null, region: config.INLET_S3_REGION });
+  await writeEnvironment(environment);
   printReady(session);
   await Promise.all([...children].map((child) => once(child, 'exit')));
   await provider.close();
@@ -77,6 +83,13 @@ async function createDatabase(environment: Readonly<Record<string, string>>): Pr
   const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
   if (rowCount === 0) await client.query(`CREATE DATABASE ${name}`);
   await client.end();
+}
+
+/** Migrations record the bucket and set its rules. Creating it again does nothing. */
+async function createBucket(config: Config): Promise<void> {
+  const s3 = connectSharedStorage(config);
+  await s3.send(new CreateBucketCommand({ Bucket: config.INLET_S3_BUCKET }));
+  s3.destroy();
 }
 
 function startProcess(entry: 'api' | 'worker', environment: Readonly<Record<string, string>>): void {
@@ -118,6 +131,17 @@ Inlet is ready at ${url} after ${secondsSince(start)}. In another terminal, run:
   npm run demo
 
 or open the console at ${url}/console/ and choose an account: an operator, a user of the partner, or a customer.
+
+To use the command line as the demo partner (PATH needs bin/ of this clone):
+
+  export PATH="$PWD/bin:$PATH"
+  inlet login --profile dev --from ${issuedFile}
+  inlet attributes
+
+To run operator commands:
+
+  set -a; source ${environmentFile}; set +a
+  inlet doctor
 
 To send requests yourself:
 

