@@ -28,6 +28,7 @@ export const sidebar = [
     items: [
       { label: 'Get started', slug: 'operators/get-started' },
       'operators/install',
+      { label: 'First day on AWS', slug: 'operators/aws' },
       { label: 'Configure', slug: 'configuration' },
       { label: 'Deploy', slug: 'deploy' },
       { label: 'Containers', slug: 'operators/containers' },
