@@ -15,6 +15,7 @@ import { addLimitsCommand } from './commands/limits.ts';
 import { addLoginCommand } from './commands/login.ts';
 import { addLogoutCommand, addProfilesCommand } from './commands/profiles.ts';
 import { addRejectsCommand } from './commands/rejects.ts';
+import { addSubscriptionsCommand } from './commands/subscriptions.ts';
 import { addTopics } from './commands/topics.ts';
 import { addUploadCommand } from './commands/upload.ts';
 import { addWebhooksCommand } from './commands/webhooks.ts';
@@ -50,6 +51,7 @@ export function createProgram(addMore?: (program: Command) => void): Command {
   addChangeImportCommands(program);
   addErrorsCommand(program);
   addRejectsCommand(program);
+  addSubscriptionsCommand(program);
   addAudienceCommand(program);
   addEventsCommand(program);
   addListenCommand(program);

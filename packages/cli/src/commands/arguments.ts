@@ -12,6 +12,7 @@ const lists = {
   customer: 'inlet customers',
   token: 'inlet tokens list <customer-id>',
   webhook: 'inlet webhooks list',
+  subscription: 'inlet subscriptions list',
 } as const;
 
 /** Parses an ID without calling the service. Accepts only plain digits, because `1e1` is probably a typo. */
