@@ -8,13 +8,15 @@ export type NewEvent = EventContent & { readonly partnerId: PartnerId; readonly 
 export type EventPage = {
   readonly after: number;
   readonly limit: number;
+  /** Lists the newest events before this sequence number first, without those of types that this release does not know. */
+  readonly newestBefore?: number;
   /** Types that the caller cannot see. */
   readonly hidden: readonly EventType[];
 };
 
 /** Each event is written in the same transaction as the change it reports, so only the stores append to the log. */
 export interface EventLog {
-  /** Returns the events after this sequence number, in order: those of one customer, or all of the partner's events. */
+  /** Returns the events after this sequence number: those of one customer, or all of the partner's events. */
   list(scope: AudienceScope, page: EventPage): Promise<readonly LoggedEvent[]>;
   /** Deletes a batch of expired events and deliveries, expired secrets, and deleted webhooks. */
   removeExpired(): Promise<void>;

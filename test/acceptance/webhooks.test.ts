@@ -317,6 +317,23 @@ describe('webhooks', () => {
     });
   });
 
+  it('lists the newest events first, in pages that continue with older ones', async () => {
+    const { webhook_id: id } = await create('newest');
+    const tests = [await test(id), await test(id), await test(id)];
+    const newest = await send('GET', '/v1/events?order=desc&limit=2');
+    const next = /<(.*)>; rel="next"/.exec(newest.headers.get('link') ?? '')?.[1] ?? '';
+    const sequences = async (answer: Response): Promise<number[]> =>
+      eventListSchema.parse(await read(answer)).map(({ sequence }) => sequence);
+    expect(await sequences(newest)).toEqual([tests[2], tests[1]]);
+    expect((await sequences(await send('GET', next)))[0]).toBe(tests[0]);
+    const last = await send('GET', `/v1/events?order=desc&after=${tests[1]}`);
+    expect(last.headers.get('link')).toBe(null);
+    expect(await sequences(last)).toEqual([tests[2]]);
+    const forward = await send('GET', next.replace('order=desc', 'order=asc'));
+    expect(problemSchema.parse(await read(forward, 400))).toMatchObject({ code: 'invalid_request' });
+    await remove(id);
+  });
+
   it('shows events only to keys with the scope of their subject, and to customers only their own', async () => {
     const customer = await market.partner.createCustomer('Retail Co');
     rememberSecrets(customer.userToken);

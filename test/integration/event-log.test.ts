@@ -100,6 +100,20 @@ describe('the event log', () => {
     expect(two.map(({ sequence }) => sequence)).toEqual([2, 3]);
   });
 
+  it('lists the newest events first, without those whose type is unknown to this release', async () => {
+    const { id } = await newBarePartner(deps);
+    for (let n = 1; n <= 5; n += 1) await append(reportReady(id, n));
+    await withDatabase(stores, (client) =>
+      client.query(`UPDATE event SET type = 'report.revoked' WHERE partner_id = $1 AND sequence = 3`, [id]),
+    );
+    const newest = async (newestBefore: number, limit: number): Promise<number[]> =>
+      (await deps.events.list({ partnerId: id, customerId: null }, { ...page, newestBefore, limit })).map(
+        ({ sequence }) => sequence,
+      );
+    expect(await newest(Number.MAX_SAFE_INTEGER, 3)).toEqual([5, 4, 2]);
+    expect(await newest(2, 3)).toEqual([1]);
+  });
+
   it('ends a page before an event whose type is unknown to this release', async () => {
     const { id } = await newBarePartner(deps);
     for (let n = 1; n <= 3; n += 1) await append(reportReady(id, n));

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { splits } from '../../domain/composition/counts.ts';
-import { type EventContent, type LoggedEvent, disabledReasons, eventDays } from '../../domain/event.ts';
+import { type EventContent, type LoggedEvent, disabledReasons, eventDays, eventTypes } from '../../domain/event.ts';
 import type { PartnerId } from '../../domain/ids.ts';
 import { rotationHours } from '../../domain/webhook.ts';
 import type { EventLog, EventPage, NewEvent } from '../../ports/event-log.ts';
@@ -52,7 +52,7 @@ export type EventRow = {
 async function selectEvents(
   db: Database,
   { partnerId, customerId }: AudienceScope,
-  { after, limit, hidden }: EventPage,
+  { after, limit, newestBefore, hidden }: EventPage,
 ): Promise<LoggedEvent[]> {
   const { rows } = await sql<EventRow>`
     SELECT ${eventColumns}
@@ -60,7 +60,8 @@ async function selectEvents(
     WHERE event.partner_id = ${partnerId} AND event.sequence > ${after}
       AND (${customerId}::bigint IS NULL OR event.customer_id = ${customerId})
       AND event.type <> ALL (${hidden}::text[])
-    ORDER BY event.sequence LIMIT ${limit}`.execute(db);
+      ${newestBefore === undefined ? sql`` : sql`AND event.sequence < ${newestBefore} AND event.type = ANY (${eventTypes}::text[])`}
+    ORDER BY event.sequence ${newestBefore === undefined ? sql`ASC` : sql`DESC`} LIMIT ${limit}`.execute(db);
   return toLoggedEvents(rows);
 }
 

@@ -429,7 +429,7 @@ export class Operations {
   }
 
   /** List events: `GET /v1/events`. */
-  listEvents(options?: CallOptions & { readonly query?: { readonly after?: number | string | undefined; readonly limit?: number | string | undefined } | undefined }): Promise<Answered<readonly Event[]>> {
+  listEvents(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly after?: number | string | undefined; readonly order?: 'asc' | 'desc' | undefined } | undefined }): Promise<Answered<readonly Event[]>> {
     return this.#api.call({ method: 'GET', path: '/v1/events', query: options?.query, auth: 'key and user token', options });
   }
 

@@ -10,7 +10,8 @@ import { beginWait, closeOnDisconnect, readWait } from '../conditional-get.ts';
 import { invalidQuery } from '../documentation.ts';
 import { defineRoute } from '../operation.ts';
 import { eventExample, eventSchema } from '../records/event.ts';
-import { queryNumber } from '../schemas.ts';
+import { pageOf, readCursor } from '../paging.ts';
+import { pageQuery } from '../schemas.ts';
 
 const maxEvents = 1000;
 
@@ -28,8 +29,8 @@ export const listEvents = defineRoute({
   path: '/v1/events',
   scope: ['marketplace:read', 'audience:read'],
   summary: 'List events',
-  description: `Lists what has happened since an event that you know, oldest first. To continue, pass the last \`sequence\` as \`after\`. Without a user token, also lists the events of all your customers. With one, lists only the events of that customer's audiences. Events of imports and deletes need the scope \`marketplace:read\`, events of audiences and reports \`audience:read\`, and events of webhooks \`webhooks:write\`. Events are deleted after ${eventDays} days.`,
-  query: z.strictObject({
+  description: `Lists what has happened since an event that you know, oldest first. To continue, pass the last \`sequence\` as \`after\`. With \`order=desc\`, lists the newest events first, and the \`Link\` header leads to older ones. Without a user token, also lists the events of all your customers. With one, lists only the events of that customer's audiences. Events of imports and deletes need the scope \`marketplace:read\`, events of audiences and reports \`audience:read\`, and events of webhooks \`webhooks:write\`. Events are deleted after ${eventDays} days.`,
+  query: pageQuery(maxEvents, 100).extend({
     // A coerced number would read an empty value as 0, so a client that lost its position would get all events again.
     after: z
       .string({ error: sequenceError })
@@ -41,9 +42,10 @@ export const listEvents = defineRoute({
           'The `sequence` of the last event that you know. By default, the list starts with the oldest event.',
         examples: [41],
       }),
-    limit: queryNumber('limit', maxEvents)
-      .default(100)
-      .meta({ description: 'Maximum number of events.', examples: [50] }),
+    order: z
+      .enum(['asc', 'desc'])
+      .default('asc')
+      .meta({ description: '`asc` for the oldest events first, `desc` for the newest.', examples: ['asc'] }),
   }),
   headers: {
     Prefer: {
@@ -57,18 +59,28 @@ export const listEvents = defineRoute({
     description: 'The next events. The list is empty if there are none.',
     schema: eventListSchema,
     example: [eventExample],
+    isPaged: true,
   },
   problems: invalidQuery('after', sequenceError),
   handler:
     (deps: { readonly events: EventLog; readonly following: Pick<FollowedRecords, 'events'> }) =>
     async (request, reply) => {
-      const { after, limit } = request.query;
+      const { after, limit, order, cursor } = request.query;
+      const list = `events-${order}`;
+      const [from] = readCursor(cursor, list, 1);
       const scope = scopeOf(request);
       const hidden = hiddenTypes(callerOf(request).scopes);
-      const read = (): Promise<readonly LoggedEvent[]> => deps.events.list(scope, { after, limit, hidden });
+      const bounds =
+        order === 'asc'
+          ? { after: Math.max(after, from ?? 0) }
+          : { after, newestBefore: from ?? Number.MAX_SAFE_INTEGER };
+      const read = (): Promise<readonly LoggedEvent[]> =>
+        deps.events.list(scope, { ...bounds, limit: limit + 1, hidden });
+      const page = (items: readonly LoggedEvent[]): ReturnType<typeof eventRecord>[] =>
+        pageOf(request, reply, { list, limit, items }, ({ sequence }) => [sequence]).map(eventRecord);
       const seconds = readWait(request.headers['prefer']?.toString());
       const wait = seconds === null ? null : deps.following.events.follow(scope);
-      if (!wait || seconds === null) return (await read()).map(eventRecord);
+      if (!wait || seconds === null) return page(await read());
       reply.header('preference-applied', `wait=${seconds}`);
       closeOnDisconnect(reply, wait);
       const denials: Failure[] = [];
@@ -83,7 +95,7 @@ export const listEvents = defineRoute({
         for (const denial of denials) throw denial;
         // The process is shutting down, so the client must reconnect to another process.
         if (wait.isOver()) reply.header('connection', 'close');
-        return events.map(eventRecord);
+        return page(events);
       } finally {
         endWait();
         wait.close();
