@@ -39,6 +39,8 @@ const listPaths = [
   '/console/attributes',
   '/console/keys',
   '/console/customers',
+  '/console/webhooks',
+  '/console/events',
   '/console/limits',
 ];
 
@@ -85,6 +87,18 @@ describe('the pages of a partner', () => {
     }
   });
 
+  it('has no accessibility problem on the page of a webhook', async () => {
+    const created = await partner.api.request('/v1/webhooks', {
+      method: 'POST',
+      body: JSON.stringify({ url: 'https://hooks.invalid/inlet', description: 'Failing' }),
+    });
+    const { page } = await signedIn();
+    await openLoaded(page, `/console${(created.headers.get('location') ?? '').replace('/v1', '')}`);
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByText('The connection failed').waitFor();
+    await expectAccessible(page, 'webhook');
+  });
+
   it('has no accessibility problem on the report, for each split', async () => {
     const { page } = await signedIn();
     for (const query of ['', '?split=country', '?split=id_type', '?split=event']) {
@@ -100,6 +114,7 @@ describe('the pages of a partner', () => {
       '/console/imports/999999999/errors',
       '/console/audiences/999999999',
       '/console/segments/999999999/composition',
+      '/console/webhooks/999999999',
       '/console/nonsense',
     ]) {
       await openLoaded(page, path);
@@ -203,6 +218,31 @@ describe('the keyboard alone', () => {
     await page.keyboard.press('Enter');
     await page.getByText('This audience is empty.').waitFor();
     expect(await partner.audiences.list()).toMatchObject([{ name: 'By keyboard', unique_devices: 0 }]);
+  });
+
+  it('creates a webhook, tests it, and reads why the test was not delivered', async () => {
+    const partner = await newPartner();
+    const { page, context } = await openPage();
+    await signInWithKey(context, partner.apiKey);
+    await openLoaded(page, '/console/webhooks');
+    await pressUntil(page, 'Create a webhook');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await pressUntil(page, 'URL');
+    await page.keyboard.type('https://hooks.invalid/inlet');
+    await page.keyboard.press('Enter');
+    await page.getByText('Copy it now.').waitFor();
+    await pressUntil(page, 'Done');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Nothing has been sent yet' }).waitFor();
+    await pressUntil(page, 'Send a test event');
+    await page.keyboard.press('Enter');
+    await page.getByText('The connection failed').waitFor();
+    await pressUntil(page, /^Details/);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Event 1' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
   it('reads, sorts, and splits a report', async () => {

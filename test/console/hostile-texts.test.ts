@@ -175,6 +175,36 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
     await expectLiteral(opened, '/console/limits', 'some');
   });
 
+  it('are text as the descriptions and in the URLs of webhooks, and in events', async () => {
+    const send = async (method: string, path: string, text: string): Promise<Response> => {
+      const body = { url: `https://hooks.invalid/${text.replaceAll('#', '')}`, description: text };
+      const answer = await hostile.partner.api.request(path, { method, body: JSON.stringify(body) });
+      expect(answer.ok, text).toBe(true);
+      return answer;
+    };
+    const opened = await signedIn();
+    const location = (await send('POST', '/v1/webhooks', texts[0] ?? '')).headers.get('location') ?? '';
+    for (const text of texts) {
+      await send('PATCH', location, text);
+      for (const path of ['/console/webhooks', `/console${location.replace('/v1', '')}`]) {
+        await expectLiteral(opened, path, 'some');
+        expect.soft(await opened.page.getByRole('main').textContent()).toContain(escaped(text));
+      }
+    }
+    await opened.page.getByRole('button', { name: 'Send a test event' }).click();
+    await opened.page.getByText('The connection failed').waitFor();
+    await opened.page.getByRole('button', { name: 'Change …' }).click();
+    await opened.page.getByRole('dialog').waitFor();
+    await expectLiteral(opened, '/console/events', 'some');
+    for (const button of await opened.page.getByRole('button', { name: /^JSON/ }).all()) {
+      await button.click();
+      await opened.page.getByText('"created_at":').waitFor();
+      await opened.page.getByRole('button', { name: 'Close' }).click();
+    }
+    expect.soft(opened.hits).toEqual([]);
+    expect.soft(opened.watched).toEqual({ violations: [], errors: [] });
+  });
+
   it('are text as the name of the customer who is signed in', async () => {
     for (const text of texts) {
       const { userToken } = await hostile.partner.createCustomer(text);

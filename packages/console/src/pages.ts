@@ -78,6 +78,21 @@ export const pages: readonly PageRoute[] = [
     component: page(async () => (await import('./access/customers-page.tsx')).CustomersPage),
   },
   {
+    path: '/console/webhooks',
+    roles: ['partner'],
+    component: page(async () => (await import('./webhooks/webhooks-page.tsx')).WebhooksPage),
+  },
+  {
+    path: '/console/webhooks/:id',
+    roles: ['partner'],
+    component: page(async () => (await import('./webhooks/webhook-page.tsx')).WebhookPage),
+  },
+  {
+    path: '/console/events',
+    roles: ['partner', 'customer'],
+    component: page(async () => (await import('./webhooks/events-page.tsx')).EventsPage),
+  },
+  {
     path: '/console/limits',
     roles: ['partner', 'customer'],
     component: page(async () => (await import('./account/limits-page.tsx')).LimitsPage),
@@ -154,6 +169,8 @@ export const navigation: readonly {
   { text: 'Attributes', path: '/console/attributes', roles: ['partner'] },
   { text: 'Keys', path: '/console/keys', roles: ['partner'], scope: 'keys:read' },
   { text: 'Customers', path: '/console/customers', roles: ['partner'], scope: 'customers:read' },
+  { text: 'Webhooks', path: '/console/webhooks', roles: ['partner'], scope: 'webhooks:write' },
+  { text: 'Events', path: '/console/events', roles: ['partner', 'customer'] },
   { text: 'Limits', path: '/console/limits', roles: ['partner', 'customer'] },
   { text: 'Lanes', path: '/console/operator/lanes', roles: ['operator'] },
   { text: 'Jobs', path: '/console/operator/jobs', roles: ['operator'] },

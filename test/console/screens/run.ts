@@ -17,7 +17,7 @@ import { takeScreenshot, variants } from './take-screenshots.ts';
 
 const folder = 'docs/images/console';
 const page = 'docs/console-screens.md';
-const maxBytes = 1_500_000;
+const maxBytes = 2_000_000;
 
 const { values } = parseArgs({ options: { only: { type: 'string' } } });
 const wanted = values.only?.split(',');

@@ -5,6 +5,7 @@ export type Seeded = {
   readonly otherAudienceId: number;
   readonly segmentId: number;
   readonly failedJobId: number;
+  readonly webhookId: number;
 };
 
 export type Screen = {
@@ -63,6 +64,15 @@ export const screens: readonly Screen[] = [
   { name: 'attributes', title: 'Attributes', role: 'partner', path: () => 'attributes' },
   { name: 'keys', title: 'Keys', role: 'partner', path: () => 'keys' },
   { name: 'customers', title: 'Customers', role: 'partner', path: () => 'customers' },
+  { name: 'webhooks', title: 'Webhooks', role: 'partner', path: () => 'webhooks', shows: 'Failing since' },
+  {
+    name: 'webhook',
+    title: 'Webhook with its deliveries',
+    role: 'partner',
+    path: ({ webhookId }) => `webhooks/${webhookId}`,
+    shows: 'Failing since',
+  },
+  { name: 'events', title: 'Events', role: 'partner', path: () => 'events' },
   { name: 'limits', title: 'Limits', role: 'partner', path: () => 'limits' },
   { name: 'lanes', title: 'Lanes', role: 'operator', path: () => 'operator/lanes', shows: '3 partners wait' },
   { name: 'jobs', title: 'Jobs', role: 'operator', path: () => 'operator/jobs' },
@@ -78,7 +88,7 @@ export const screens: readonly Screen[] = [
  * The paths of pages in packages/console/src/pages.ts that no screen shows.
  */
 export function pathsWithoutScreen(pagesSource: string): readonly string[] {
-  const example = { importLogId: 1, audienceId: 1, otherAudienceId: 2, segmentId: 1, failedJobId: 1 };
+  const example = { importLogId: 1, audienceId: 1, otherAudienceId: 2, segmentId: 1, failedJobId: 1, webhookId: 1 };
   const shown = screens.map(({ path }) => `/console/${path(example)}`);
   const paths = [...pagesSource.matchAll(/\bpath: '(\/console\/[^']*)',\n/g)].map(([, path = '']) => path);
   return paths.filter((path) => {

@@ -2,6 +2,7 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { createHash, randomBytes } from 'node:crypto';
 import { connectS3 } from '../../../src/adapters/s3/connect.ts';
 import { createAttribute, provisionPartner } from '../../../src/usecases/admin/manage-partners.ts';
+import { z } from 'zod';
 import { type ApiClient, apiClient } from '../../acceptance/api-client.ts';
 import { audienceClient } from '../../acceptance/audience-client.ts';
 import { device } from '../../support/device-id.ts';
@@ -37,6 +38,9 @@ const attributes = [
 const matchedDevices = 9_000;
 const knownDevices = 20_000;
 
+/** The receiver of webhooks responds to this path with 500. */
+export const failingPath = 'staging/inlet';
+
 export async function createNamedPartner(stores: TestStores, url: string, name: string): Promise<SeededPartner> {
   const { environment } = stores;
   const config = configFor(environment);
@@ -68,7 +72,7 @@ export async function createNamedPartner(stores: TestStores, url: string, name: 
 export async function loadData(
   { api, apiKey, upload }: SeededPartner,
   url: string,
-): Promise<Omit<Seeded, 'failedJobId'>> {
+): Promise<Omit<Seeded, 'failedJobId' | 'webhookId'>> {
   const matchedShare = matchedDevices / knownDevices;
   const keysOf = (n: number): string =>
     attributes
@@ -101,6 +105,23 @@ export async function loadData(
   const returning = await audiences.create('Returning customers', 'audiences/returning.csv');
   await audiences.settled(returning.audienceId);
   return { importLogId, otherAudienceId: returning.audienceId, ...created };
+}
+
+/** A webhook that works, one whose receiver fails, and a disabled one. They get the events that are logged afterwards. */
+export async function createWebhooks({ api }: SeededPartner, receiverUrl: string): Promise<Pick<Seeded, 'webhookId'>> {
+  const send = async (method: string, path: string, body: object): Promise<unknown> => {
+    const answer = await api.request(`/v1/webhooks${path}`, { method, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${method} ${path}: HTTP ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  };
+  const create = async (path: string, description: string, event_types: readonly string[] | null): Promise<number> => {
+    const created = await send('POST', '', { url: `${receiverUrl}/${path}`, description, event_types });
+    return z.object({ webhook_id: z.int() }).parse(created).webhook_id;
+  };
+  await create('hooks/inlet', 'Production', null);
+  const webhookId = await create(failingPath, 'Staging', ['import.finished', 'import.failed', 'audience.ready']);
+  await send('PATCH', `/${await create('old', 'Before the move', null)}`, { enabled: false });
+  return { webhookId };
 }
 
 /** Opens the session of an operator and returns its cookie. Users would sign in at an OpenID Connect provider. */

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { operatorOutput } from '../../support/run-operator.ts';
 import { type ServiceProcess, startApi, startWorker, stopProcess } from '../../support/running-service.ts';
 import type { TestStores } from '../../support/stores.ts';
+import { receiverSettings, startReceiver } from '../../support/webhook-receiver.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { createConsoleStores } from '../support/console-service.ts';
-import { type SeededPartner, createNamedPartner, loadData } from './seed.ts';
+import { type SeededPartner, createNamedPartner, createWebhooks, failingPath, loadData } from './seed.ts';
 import type { Seeded } from './screens.ts';
 
 // A service whose screens have something to show: finished and failed work, and lanes that wait.
@@ -22,10 +23,13 @@ export type ShownService = {
 };
 
 export async function startShownService(): Promise<ShownService> {
-  const { url, stores } = await createConsoleStores();
+  const { url, stores } = await createConsoleStores(receiverSettings);
   const { environment } = stores;
   const processes = new Processes(environment);
+  const receiver = await startReceiver();
+  receiver.reply = (path) => ({ status: path.endsWith(failingPath) ? 500 : 204 });
   const stop = async (): Promise<void> => {
+    await receiver.close();
     await processes.stopAll();
     await stores.drop();
   };
@@ -36,6 +40,7 @@ export async function startShownService(): Promise<ShownService> {
     const others = await Promise.all(
       ['northwind', 'globex', 'initech'].map((name) => createNamedPartner(stores, url, name)),
     );
+    const { webhookId } = await createWebhooks(acme, receiver.url);
     const loaded = await loadData(acme, url);
     await takeBackup(environment);
     const breakDown = async (): Promise<void> => {
@@ -48,7 +53,7 @@ export async function startShownService(): Promise<ShownService> {
       url,
       stores,
       apiKey: acme.apiKey,
-      seeded: { ...loaded, failedJobId: loaded.importLogId },
+      seeded: { ...loaded, failedJobId: loaded.importLogId, webhookId },
       breakDown,
       stop,
     };

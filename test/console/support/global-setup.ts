@@ -8,6 +8,7 @@ import { configFor } from '../../support/environment.ts';
 import { startConsoleProvider } from '../../support/console-sign-in.ts';
 import { createPartner } from '../../support/partners.ts';
 import { startService } from '../../support/running-service.ts';
+import { receiverSettings } from '../../support/webhook-receiver.ts';
 import { createConsoleStores } from './console-service.ts';
 
 /** The service that all tests use. */
@@ -22,7 +23,7 @@ export type ConsoleRun = {
 /** Builds the console, and starts the service and its OpenID provider. Returns the function that stops them. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   buildConsole();
-  const { url, stores } = await createConsoleStores();
+  const { url, stores } = await createConsoleStores(receiverSettings);
   const { database } = stores;
   const provider = await startConsoleProvider(url);
   const environment = { ...stores.environment, ...provider.settings };

@@ -92,7 +92,7 @@ export function SecretDialog({ name, secret, onClose }: SecretProps) {
         <p>The response was lost. Revoke the {name} that you find in the list, and create another one.</p>
       ) : (
         <>
-          <p>Copy it now. It is shown only once, because Inlet stores only its hash.</p>
+          <p>Copy it now. It is shown only once.</p>
           <code class="secret">{secret}</code>
         </>
       )}

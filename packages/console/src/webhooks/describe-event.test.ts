@@ -1,0 +1,51 @@
+import type { Event } from '@inlet/sdk/browser';
+import { describe, expect, it } from 'vitest';
+import { detailsOf, recordOf, titleOf } from './describe-event.ts';
+
+const common = { id: 'evt_1', sequence: 1, customer: null, created_at: '2026-11-18T12:00:00.000Z', link: '' } as const;
+const ofAudience = { audience_id: 3, default_warehouse_segment_id: 100_003 } as const;
+const failedImport: Event = {
+  ...common,
+  type: 'import.failed',
+  data: { import_log_id: 7, total_rows: 1, files: 2, failed_files: 1, code: 'no_files' },
+};
+const failedFile: Event = {
+  ...common,
+  type: 'audience.file.finished',
+  data: { ...ofAudience, file_id: 'f', s3_path: 'acme/1.csv', status: 3, total_rows: 1_200, code: 'invalid_id' },
+};
+const report: Event = { ...common, type: 'report.ready', data: { ...ofAudience, split: 'country' } };
+const disabled: Event = { ...common, type: 'webhook.disabled', data: { webhook_id: 5, reason: 'gone' } };
+const removed: Event = {
+  ...common,
+  type: 'delete.finished',
+  data: { import_log_id: 8, total_rows: 0, code: null },
+};
+
+describe('an event', () => {
+  it.each([
+    [failedImport, 'Import 7', '/console/imports/7'],
+    [removed, 'Delete 8', '/console/imports/8'],
+    [failedFile, 'Audience 3', '/console/audiences/3'],
+    [report, 'Report of audience 3', '/console/segments/100003/composition?split=country'],
+    [disabled, 'Webhook 5', '/console/webhooks/5'],
+  ])('leads to the page of its record: $type', (event, text, href) => {
+    expect(recordOf(event)).toEqual({ text, href });
+  });
+
+  it.each([
+    [failedImport, '1 row, 1 of 2 files failed, no_files'],
+    [failedFile, '1,200 rows, failed, invalid_id'],
+    [removed, '0 rows'],
+    [report, ''],
+    [disabled, 'gone'],
+  ])('says what came out: $type', (event, text) => {
+    expect(detailsOf(event)).toBe(text);
+  });
+
+  it('is named in words, and by its type if a later release has logged it', () => {
+    expect(titleOf(failedImport)).toBe('Import failed');
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a type that this release does not know
+    expect(titleOf({ type: 'import.paused' as Event['type'] })).toBe('import.paused');
+  });
+});

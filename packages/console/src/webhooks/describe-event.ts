@@ -1,0 +1,54 @@
+import type { Event } from '@inlet/sdk/browser';
+import { formatCount } from '../format.ts';
+
+const titles: Readonly<Record<string, string>> = {
+  'import.finished': 'Import finished',
+  'import.failed': 'Import failed',
+  'delete.finished': 'Delete finished',
+  'delete.failed': 'Delete failed',
+  'audience.file.finished': 'File of an audience ended',
+  'audience.ready': 'All files of an audience ended',
+  'audience.cleared': 'Audience was cleared',
+  'report.ready': 'Report is ready',
+  'webhook.test': 'Webhook tested',
+  'webhook.failing': 'Webhook is failing',
+  'webhook.disabled': 'Webhook was disabled',
+};
+
+/** A type of a later release has no title. */
+export function titleOf({ type }: Pick<Event, 'type'>): string {
+  return titles[type] ?? type;
+}
+
+export type RecordLink = { readonly text: string; readonly href: string };
+
+/** The page of the record that the event concerns. */
+export function recordOf({ type, data }: Event): RecordLink | null {
+  if (type === 'report.ready') {
+    const query = data.split === null ? '' : `?split=${data.split}`;
+    return {
+      text: `Report of audience ${data.audience_id}`,
+      href: `/console/segments/${data.default_warehouse_segment_id}/composition${query}`,
+    };
+  }
+  if ('import_log_id' in data) {
+    const kind = type.startsWith('delete.') ? 'Delete' : 'Import';
+    return { text: `${kind} ${data.import_log_id}`, href: `/console/imports/${data.import_log_id}` };
+  }
+  if ('audience_id' in data)
+    return { text: `Audience ${data.audience_id}`, href: `/console/audiences/${data.audience_id}` };
+  if ('webhook_id' in data) return { text: `Webhook ${data.webhook_id}`, href: `/console/webhooks/${data.webhook_id}` };
+  return null;
+}
+
+/** Counts, and why it failed. */
+export function detailsOf({ data }: Event): string {
+  const parts: string[] = [];
+  if ('total_rows' in data) parts.push(`${formatCount(data.total_rows)} ${data.total_rows === 1 ? 'row' : 'rows'}`);
+  if ('failed_files' in data && data.failed_files > 0)
+    parts.push(`${formatCount(data.failed_files)} of ${formatCount(data.files)} files failed`);
+  else if ('status' in data && data.status === 3) parts.push('failed');
+  if ('code' in data && data.code !== null) parts.push(data.code);
+  if ('reason' in data) parts.push(data.reason);
+  return parts.join(', ');
+}

@@ -1,0 +1,79 @@
+import type { Event } from '@inlet/sdk/browser';
+import { useState } from 'preact/hooks';
+import { api } from '../api.ts';
+import { GivenText } from '../components/given-text.tsx';
+import { Page } from '../components/page.tsx';
+import { type Column, PagedTable } from '../components/paged-table.tsx';
+import { Empty, Time } from '../components/state.tsx';
+import { signedIn } from '../session.ts';
+import { detailsOf, recordOf, titleOf } from './describe-event.ts';
+import { EventDialog } from './event-dialog.tsx';
+import '../components/lists.css';
+import './webhooks.css';
+
+const refreshMs = 3_000;
+
+const columns: readonly [Column<Event>, ...Column<Event>[]] = [
+  {
+    name: 'Event',
+    cell: (event) => (
+      <div>
+        {titleOf(event)}
+        <span class="small muted below">
+          #{event.sequence} · {event.type}
+        </span>
+      </div>
+    ),
+  },
+  { name: 'Of', cell: (event) => <RecordOf event={event} /> },
+  { name: 'Details', cell: (event) => detailsOf(event) },
+  { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
+];
+
+/** A link, unless the page belongs to a customer of the partner, whose audiences only the customer can open. */
+function RecordOf({ event }: { readonly event: Event }) {
+  const record = recordOf(event);
+  if (record === null) return null;
+  const isTheirs = event.customer !== null && signedIn()?.role === 'partner';
+  return (
+    <div>
+      {isTheirs ? record.text : <a href={record.href}>{record.text}</a>}
+      {isTheirs && (
+        <span class="small muted below">
+          <GivenText text={event.customer} />
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** What has happened to the imports, audiences, reports, and webhooks of a partner, or to the audiences of a customer. */
+export function EventsPage() {
+  const [opened, setOpened] = useState<number | null>(null);
+  const action: Column<Event> = {
+    name: 'Actions',
+    cell: ({ sequence }) => (
+      <button type="button" onClick={() => setOpened(sequence)}>
+        JSON<span class="visually-hidden"> of event {sequence}</span>
+      </button>
+    ),
+  };
+  return (
+    <Page title="Events" sub="What has happened in the last 30 days, newest first. New events appear by themselves.">
+      <PagedTable
+        listKey="events"
+        caption="Events, newest first"
+        load={(page, signal) => api.listEvents({ query: { limit: 50, order: 'desc', ...page }, signal })}
+        rowKey={({ sequence }) => sequence}
+        columns={[...columns, action]}
+        empty={
+          <Empty title="No events yet">
+            <p>Every end of an import, of a file of an audience, and of a report is listed here.</p>
+          </Empty>
+        }
+        refreshMs={refreshMs}
+      />
+      {opened !== null && <EventDialog sequence={opened} onClose={() => setOpened(null)} />}
+    </Page>
+  );
+}
