@@ -39,6 +39,7 @@ const listPaths = [
   '/console/attributes',
   '/console/keys',
   '/console/customers',
+  '/console/subscriptions',
   '/console/webhooks',
   '/console/events',
   '/console/limits',
@@ -99,6 +100,20 @@ describe('the pages of a partner', () => {
     await expectAccessible(page, 'webhook');
   });
 
+  it('has no accessibility problem on the page of a subscription', async () => {
+    const body = { prefix: 'bad/', key_type: 1, compressed: false, existing: 'import' };
+    const created = await partner.api.request('/v1/marketplace/subscriptions', {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
+    const { page } = await signedIn();
+    await openLoaded(page, `/console${(created.headers.get('location') ?? '').replace('/v1/marketplace', '')}`);
+    await page.getByRole('cell', { name: 'Imported' }).first().waitFor();
+    await expectAccessible(page, 'subscription');
+    await openLoaded(page, '/console/subscriptions');
+    await expectAccessible(page, 'subscriptions');
+  });
+
   it('has no accessibility problem on the report, for each split', async () => {
     const { page } = await signedIn();
     for (const query of ['', '?split=country', '?split=id_type', '?split=event']) {
@@ -114,6 +129,7 @@ describe('the pages of a partner', () => {
       '/console/imports/999999999/errors',
       '/console/audiences/999999999',
       '/console/segments/999999999/composition',
+      '/console/subscriptions/999999999',
       '/console/webhooks/999999999',
       '/console/nonsense',
     ]) {

@@ -175,6 +175,32 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
     await expectLiteral(opened, '/console/limits', 'some');
   });
 
+  it('are text as the prefixes, the markers, and the files of subscriptions', async () => {
+    const path = '/v1/marketplace/subscriptions';
+    const send = async (method: string, target: string, body: object): Promise<string> => {
+      const answer = await hostile.partner.api.request(target, { method, body: JSON.stringify(body) });
+      expect(answer.ok, JSON.stringify(body)).toBe(true);
+      return answer.headers.get('location') ?? '';
+    };
+    const opened = await signedIn();
+    const settings = { key_type: 1, compressed: false } as const;
+    const ofFiles = await send('POST', path, { prefix: 'files/', ...settings });
+    await opened.page.goto(`/console${ofFiles.replace('/v1/marketplace', '')}`);
+    await opened.page.getByRole('cell', { name: 'Skipped' }).first().waitFor();
+    await expectLiteral(opened, `/console${ofFiles.replace('/v1/marketplace', '')}`);
+    for (const [n, text] of texts.entries()) {
+      const trigger = { marker: text.replaceAll('/', '') };
+      const created = await send('POST', path, { prefix: `${n} ${text}`, trigger, ...settings });
+      for (const page of ['', created.replace(path, '')]) {
+        await expectLiteral(opened, `/console/subscriptions${page}`, 'some');
+        const shown = await opened.page.getByRole('main').textContent();
+        expect.soft(shown).toContain(escaped(text));
+        expect.soft(shown).toContain(escaped(trigger.marker));
+      }
+      await send('DELETE', created, {});
+    }
+  });
+
   it('are text as the descriptions and in the URLs of webhooks, and in events', async () => {
     const send = async (method: string, path: string, text: string): Promise<Response> => {
       const body = { url: `https://hooks.invalid/${text.replaceAll('#', '')}`, description: text };

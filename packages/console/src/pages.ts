@@ -78,6 +78,16 @@ export const pages: readonly PageRoute[] = [
     component: page(async () => (await import('./access/customers-page.tsx')).CustomersPage),
   },
   {
+    path: '/console/subscriptions',
+    roles: ['partner'],
+    component: page(async () => (await import('./subscriptions/subscriptions-page.tsx')).SubscriptionsPage),
+  },
+  {
+    path: '/console/subscriptions/:id',
+    roles: ['partner'],
+    component: page(async () => (await import('./subscriptions/subscription-page.tsx')).SubscriptionPage),
+  },
+  {
     path: '/console/webhooks',
     roles: ['partner'],
     component: page(async () => (await import('./webhooks/webhooks-page.tsx')).WebhooksPage),
@@ -164,6 +174,7 @@ export const navigation: readonly {
   readonly scope?: string;
 }[] = [
   { text: 'Imports', path: '/console/imports', roles: ['partner'] },
+  { text: 'Subscriptions', path: '/console/subscriptions', roles: ['partner'] },
   { text: 'Audiences', path: '/console/audiences', roles: ['partner', 'customer'] },
   { text: 'Overlap', path: '/console/overlap', roles: ['partner', 'customer'] },
   { text: 'Attributes', path: '/console/attributes', roles: ['partner'] },

@@ -6,6 +6,7 @@ export type Seeded = {
   readonly segmentId: number;
   readonly failedJobId: number;
   readonly webhookId: number;
+  readonly subscriptionId: number;
 };
 
 export type Screen = {
@@ -46,6 +47,13 @@ export const screens: readonly Screen[] = [
     path: ({ importLogId }) => `imports/${importLogId}/errors`,
   },
   { name: 'new-import', title: 'New import', role: 'partner', path: () => 'imports/new' },
+  { name: 'subscriptions', title: 'Subscriptions', role: 'partner', path: () => 'subscriptions' },
+  {
+    name: 'subscription',
+    title: 'Subscription with its files',
+    role: 'partner',
+    path: ({ subscriptionId }) => `subscriptions/${subscriptionId}`,
+  },
   { name: 'audiences', title: 'Audiences', role: 'partner', path: () => 'audiences' },
   { name: 'audience', title: 'Audience', role: 'partner', path: ({ audienceId }) => `audiences/${audienceId}` },
   {
@@ -88,7 +96,15 @@ export const screens: readonly Screen[] = [
  * The paths of pages in packages/console/src/pages.ts that no screen shows.
  */
 export function pathsWithoutScreen(pagesSource: string): readonly string[] {
-  const example = { importLogId: 1, audienceId: 1, otherAudienceId: 2, segmentId: 1, failedJobId: 1, webhookId: 1 };
+  const example = {
+    importLogId: 1,
+    audienceId: 1,
+    otherAudienceId: 2,
+    segmentId: 1,
+    failedJobId: 1,
+    webhookId: 1,
+    subscriptionId: 1,
+  };
   const shown = screens.map(({ path }) => `/console/${path(example)}`);
   const paths = [...pagesSource.matchAll(/\bpath: '(\/console\/[^']*)',\n/g)].map(([, path = '']) => path);
   return paths.filter((path) => {

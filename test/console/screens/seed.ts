@@ -10,6 +10,7 @@ import { configFor } from '../../support/environment.ts';
 import { rows } from '../../support/file-rows.ts';
 import { asOperator } from '../../support/operator.ts';
 import { type TestStores, withDatabase } from '../../support/stores.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 import type { Seeded } from './screens.ts';
 
 // The data that the screens show. It is loaded by the service, like the data of a real partner.
@@ -72,7 +73,7 @@ export async function createNamedPartner(stores: TestStores, url: string, name: 
 export async function loadData(
   { api, apiKey, upload }: SeededPartner,
   url: string,
-): Promise<Omit<Seeded, 'failedJobId' | 'webhookId'>> {
+): Promise<Omit<Seeded, 'failedJobId' | 'webhookId' | 'subscriptionId'>> {
   const matchedShare = matchedDevices / knownDevices;
   const keysOf = (n: number): string =>
     attributes
@@ -122,6 +123,37 @@ export async function createWebhooks({ api }: SeededPartner, receiverUrl: string
   const webhookId = await create(failingPath, 'Staging', ['import.finished', 'import.failed', 'audience.ready']);
   await send('PATCH', `/${await create('old', 'Before the move', null)}`, { enabled: false });
   return { webhookId };
+}
+
+/** A subscription that has imported files, one that waits for a marker, and a paused one. */
+export async function createSubscriptions({ api, upload }: SeededPartner): Promise<Pick<Seeded, 'subscriptionId'>> {
+  const path = '/v1/marketplace/subscriptions';
+  const send = async (method: string, target: string, body: object): Promise<unknown> => {
+    const answer = await api.request(target, { method, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${method} ${target}: HTTP ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  };
+  const create = async (prefix: string, trigger: object): Promise<number> => {
+    const body = { prefix, trigger, key_type: 1, compressed: false };
+    return z.object({ subscription_id: z.int() }).parse(await send('POST', path, body)).subscription_id;
+  };
+  const subscriptionId = await create('crm/', { quiet_seconds: 0 });
+  await create('weekly/', { marker: '_SUCCESS' });
+  await send('PATCH', `${path}/${await create('partners/', { daily_at: '02:30' })}`, { paused: true });
+  await upload('crm/2026-11-18.csv', rows(0, 900, 'sports'));
+  await upload('crm/2026-11-19.csv', 'a file of another kind\n');
+  await upload('weekly/part-1.csv', rows(0, 500, 'travel'));
+  await upload('weekly/part-2.csv', rows(500, 900, 'travel'));
+  await waitUntil('the files under crm/ are loaded, and those under weekly/ wait', async () => {
+    const answer = await api.request(`${path}/${subscriptionId}/objects`);
+    const states = z.array(z.object({ state: z.string() })).parse(await answer.json());
+    const listed = z
+      .array(z.object({ waits_for: z.string().nullable() }))
+      .parse(await (await api.request(path)).json());
+    const ended = states.filter(({ state }) => state === 'imported' || state === 'failed');
+    return ended.length === 2 && listed.some(({ waits_for }) => waits_for === 'marker');
+  });
+  return { subscriptionId };
 }
 
 /** Opens the session of an operator and returns its cookie. Users would sign in at an OpenID Connect provider. */

@@ -7,7 +7,14 @@ import type { TestStores } from '../../support/stores.ts';
 import { receiverSettings, startReceiver } from '../../support/webhook-receiver.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { createConsoleStores } from '../support/console-service.ts';
-import { type SeededPartner, createNamedPartner, createWebhooks, failingPath, loadData } from './seed.ts';
+import {
+  type SeededPartner,
+  createNamedPartner,
+  createSubscriptions,
+  createWebhooks,
+  failingPath,
+  loadData,
+} from './seed.ts';
 import type { Seeded } from './screens.ts';
 
 // A service whose screens have something to show: finished and failed work, and lanes that wait.
@@ -23,7 +30,7 @@ export type ShownService = {
 };
 
 export async function startShownService(): Promise<ShownService> {
-  const { url, stores } = await createConsoleStores(receiverSettings);
+  const { url, stores } = await createConsoleStores({ ...receiverSettings, INLET_SUBSCRIPTION_SECONDS: '1' });
   const { environment } = stores;
   const processes = new Processes(environment);
   const receiver = await startReceiver();
@@ -42,6 +49,7 @@ export async function startShownService(): Promise<ShownService> {
     );
     const { webhookId } = await createWebhooks(acme, receiver.url);
     const loaded = await loadData(acme, url);
+    const { subscriptionId } = await createSubscriptions(acme);
     await takeBackup(environment);
     const breakDown = async (): Promise<void> => {
       await processes.stop(worker);
@@ -53,7 +61,7 @@ export async function startShownService(): Promise<ShownService> {
       url,
       stores,
       apiKey: acme.apiKey,
-      seeded: { ...loaded, failedJobId: loaded.importLogId, webhookId },
+      seeded: { ...loaded, failedJobId: loaded.importLogId, webhookId, subscriptionId },
       breakDown,
       stop,
     };

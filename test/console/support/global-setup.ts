@@ -23,7 +23,7 @@ export type ConsoleRun = {
 /** Builds the console, and starts the service and its OpenID provider. Returns the function that stops them. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   buildConsole();
-  const { url, stores } = await createConsoleStores(receiverSettings);
+  const { url, stores } = await createConsoleStores({ ...receiverSettings, INLET_SUBSCRIPTION_SECONDS: '1' });
   const { database } = stores;
   const provider = await startConsoleProvider(url);
   const environment = { ...stores.environment, ...provider.settings };

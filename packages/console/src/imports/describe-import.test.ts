@@ -29,6 +29,7 @@ const record: ImportLog = {
   cancel_requested_at: null,
   cancel_requested_by: null,
   retry_of: null,
+  subscription_id: null,
   progress: {
     bytes_read: 0,
     bytes_total: 0,

@@ -52,6 +52,13 @@ function ImportOf({ id }: { readonly id: number }) {
               · repeats <a href={`/console/imports/${value.retry_of}`}>import {value.retry_of}</a>
             </>
           )}
+          {value.subscription_id !== null && (
+            <>
+              {' '}
+              · from{' '}
+              <a href={`/console/subscriptions/${value.subscription_id}`}>subscription {value.subscription_id}</a>
+            </>
+          )}
           {value.cancel_requested_at !== null && (
             <>
               {' '}

@@ -1,0 +1,101 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { addApiKey } from '../support/add-api-key.ts';
+import { device } from '../support/device-id.ts';
+import { wireUp } from '../support/wired.ts';
+import { findViolations } from './support/find-violations.ts';
+import { waitUntilLoaded } from './support/measure.ts';
+import { openPage } from './support/open-page.ts';
+import { newPartner, sharedStores } from './support/partner.ts';
+import { signInWithKey } from './support/sign-in.ts';
+
+// Partners let Inlet import what arrives in their storage. The workers list the storage every second.
+
+async function openAs(apiKey: string, userToken?: string): Promise<Page> {
+  const { page, context } = await openPage();
+  await signInWithKey(context, apiKey, userToken);
+  await page.goto('/console/subscriptions');
+  await waitUntilLoaded(page);
+  return page;
+}
+
+/** Creates a subscription for plain files on the page, which then shows it. */
+async function create(page: Page, prefix: string): Promise<void> {
+  await page.getByRole('button', { name: 'Create a subscription' }).click();
+  await page.getByRole('textbox', { name: 'Prefix' }).fill(prefix);
+  await page.getByRole('textbox', { name: 'Seconds without changes' }).fill('0');
+  await page.getByRole('checkbox', { name: 'The files are gzipped' }).uncheck();
+  await page.getByRole('button', { name: 'Create the subscription' }).click();
+  await page.getByRole('heading', { name: prefix, level: 1 }).waitFor();
+}
+
+describe('the pages of subscriptions', () => {
+  it('creates a subscription, shows the files that arrive, and leads to their imports', async () => {
+    const partner = await newPartner();
+    await partner.createAttribute('sport', 'sport');
+    const page = await openAs(partner.apiKey);
+    await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
+    await page.getByRole('button', { name: 'Create a subscription' }).click();
+    await page.getByRole('textbox', { name: 'Prefix' }).fill('../other/');
+    await page.getByRole('button', { name: 'Create the subscription' }).click();
+    await page.getByRole('alert').waitFor();
+    expect.soft(await findViolations(page), 'dialog for a new subscription').toEqual([]);
+    await page.getByRole('button', { name: 'Close' }).click();
+
+    await create(page, 'daily/');
+    await page.getByRole('heading', { name: 'No files yet' }).waitFor();
+    await partner.upload('daily/good.csv', `${device(1)},sport\n`);
+    const line = page.getByRole('row').filter({ hasText: 'daily/good.csv' });
+    await line.getByText('Imported').waitFor();
+    await partner.upload('daily/bad.csv', 'one column\n');
+    await page.getByRole('row').filter({ hasText: 'daily/bad.csv' }).getByText('Failed').waitFor();
+    await page.getByRole('combobox', { name: 'Status of the files' }).selectOption({ label: 'Failed' });
+    await line.waitFor({ state: 'detached' });
+    expect.soft(await findViolations(page), 'subscription').toEqual([]);
+    await page.getByRole('combobox', { name: 'Status of the files' }).selectOption({ label: 'All files' });
+    await line.getByRole('link', { name: /^Import \d+$/ }).click();
+    await page.getByRole('link', { name: /^subscription \d+$/ }).waitFor();
+  });
+
+  it('pauses a subscription, resumes it, changes when it imports, and deletes it', async () => {
+    const partner = await newPartner();
+    await partner.createAttribute('sport', 'sport');
+    const page = await openAs(partner.apiKey);
+    await create(page, 'daily/');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('Paused').waitFor();
+    await partner.upload('daily/1.csv', `${device(1)},sport\n`);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('row').filter({ hasText: 'daily/1.csv' }).getByText('Imported').waitFor();
+
+    await page.getByRole('button', { name: 'Change …' }).click();
+    await page.getByRole('combobox', { name: 'Import' }).selectOption({ label: 'When a marker is written' });
+    await page.getByRole('textbox', { name: 'Name of the marker' }).fill('_DONE');
+    expect.soft(await findViolations(page), 'dialog of a change').toEqual([]);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('when _DONE is written').waitFor();
+    await partner.upload('daily/2.csv', `${device(2)},sport\n`);
+    await page.getByText('Waits for the marker').waitFor();
+    await partner.upload('daily/_DONE', 'done\n');
+    await page.getByRole('row').filter({ hasText: 'daily/2.csv' }).getByText('Imported').waitFor();
+
+    await page.getByRole('button', { name: 'Delete …' }).click();
+    expect.soft(await findViolations(page), 'dialog before a subscription is deleted').toEqual([]);
+    await page.getByRole('button', { name: 'Delete the subscription' }).click();
+    await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
+  });
+
+  it('show only what the scopes of the session allow, and nothing to customers', async () => {
+    const partner = await newPartner();
+    const deps = await wireUp(sharedStores());
+    const { apiKey } = await addApiKey(deps, partner, { scopes: ['marketplace:read'] });
+    await deps.close();
+    const page = await openAs(apiKey);
+    await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Create a subscription' }).count()).toBe(0);
+    const { userToken } = await partner.createCustomer('Retail Co');
+    const theirs = await openAs(partner.apiKey, userToken);
+    await theirs.getByRole('heading', { name: 'This page does not exist' }).waitFor();
+    expect(await theirs.getByRole('link', { name: 'Subscriptions' }).count()).toBe(0);
+  });
+});
