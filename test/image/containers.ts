@@ -57,6 +57,11 @@ export async function startInImage(
   await podmanOutput([...runParameters(settings), '--detach', `--name=${name}`, image, ...command], settings);
 }
 
+/** Runs a program in the variant for backups. */
+export function runForBackup(program: string, ...parameters: string[]): Promise<Ended> {
+  return podman([...runParameters({}), '--rm', `--entrypoint=${program}`, `${image}-backup`, ...parameters]);
+}
+
 export async function inspectImage(): Promise<string> {
   return podmanOutput(['image', 'inspect', image]);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { isOurs, parseLockFile, productionPackages } from '../../scripts/packages/lock-file.ts';
-import { inspectImage, mountImage } from './containers.ts';
+import { inspectImage, mountImage, runForBackup } from './containers.ts';
 
 const inspectedSchema = z.tuple([
   z.object({
@@ -105,5 +105,12 @@ describe('the image', () => {
       'l',
     ]);
     expect(mine.toString()).toBe('');
+  });
+});
+
+describe('the variant for backups', () => {
+  it.each(['pg_dump', 'pg_restore'])('runs %s as the same user', async (tool) => {
+    const { code, out } = await runForBackup('sh', '-c', `id -u && exec "$INLET_POSTGRES_TOOLS/${tool}" --version`);
+    expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`^1000\\n${tool} \\(PostgreSQL\\) 15`))]);
   });
 });
