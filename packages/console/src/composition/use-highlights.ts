@@ -1,10 +1,9 @@
 import type { Answered, Composition, CompositionEntry } from '@inlet/sdk/browser';
 import { api, useApi } from '../api.ts';
+import { type End, endsIn, withoutDuplicates } from './ends.ts';
 import type { ReportQuery } from './use-report.ts';
 
 export type Highlights = { readonly report: Composition; readonly entries: readonly CompositionEntry[] };
-
-type End = Extract<ReportQuery['order'], 'index' | 'lowest_index'>;
 
 const entriesPerEnd = 40;
 
@@ -35,20 +34,4 @@ export function useHighlights(
     { isPaused: report === undefined || isComplete },
   );
   return isComplete && report ? { report, entries: known.index ?? [] } : loaded.value;
-}
-
-/** What the first page contains: all entries if there are no more pages, or those with the highest index. */
-function endsIn(
-  report: Composition,
-  { order, small, name }: ReportQuery,
-): Partial<Record<End, Composition['attributes']>> {
-  if (small === 'include' || name !== undefined) return {};
-  const { attributes, totals } = report;
-  if (attributes.length >= totals.entries - totals.small) return { index: attributes, lowest_index: attributes };
-  return order === 'index' ? { index: attributes } : {};
-}
-
-function withoutDuplicates(entries: readonly CompositionEntry[]): readonly CompositionEntry[] {
-  const keyOf = ({ attribute_id, value }: CompositionEntry): string => `${attribute_id} ${value ?? ''}`;
-  return [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()];
 }
