@@ -8,6 +8,7 @@ export const sidebar = [
       'partners/follow-an-import',
       'partners/audiences',
       'partners/uploads',
+      'partners/subscriptions',
       'partners/webhooks',
       { label: 'Operations', slug: 'operations' },
       { label: 'Requests and responses', slug: 'partners/requests' },

@@ -30,7 +30,7 @@ describe('the trigger of a subscription', () => {
     ['the prefix has changed', quiet, { quietSeconds: 9.9 }, { imports: 'none', waitsFor: 'quiet' }],
     ['the prefix is quiet', quiet, { quietSeconds: 10 }, { imports: 'all', waitsFor: null }],
     ['the prefix is never quiet', quiet, { oldestSeconds: 10 * maxQuietPeriods }, { imports: 'all', waitsFor: null }],
-    ['no quiet time is needed', { on: 'quiet', seconds: 0 }, {}, { imports: 'all', waitsFor: null }],
+    ['no quiet time is needed', { on: 'quiet', seconds: 0 }, { quietSeconds: -1 }, { imports: 'all', waitsFor: null }],
     ['no folder has a marker', marker, { marked: 0 }, { imports: 'none', waitsFor: 'marker' }],
     ['one folder has a marker', marker, { marked: 1 }, { imports: 'marked', waitsFor: 'marker' }],
     ['every folder has a marker', marker, {}, { imports: 'marked', waitsFor: null }],

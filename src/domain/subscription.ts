@@ -134,7 +134,10 @@ function unmetReason(trigger: Trigger, arrivals: Arrivals): WaitReason | null {
   if (trigger.on === 'marker') return arrivals.marked === 0 ? 'marker' : null;
   if (trigger.on !== 'quiet') return arrivals.isScheduled ? null : 'schedule';
   const isQuiet =
-    arrivals.quietSeconds >= trigger.seconds || arrivals.oldestSeconds >= trigger.seconds * maxQuietPeriods;
+    // Without a quiet time, what this listing has found is imported at once.
+    trigger.seconds === 0 ||
+    arrivals.quietSeconds >= trigger.seconds ||
+    arrivals.oldestSeconds >= trigger.seconds * maxQuietPeriods;
   return isQuiet ? null : 'quiet';
 }
 

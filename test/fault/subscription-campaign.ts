@@ -130,11 +130,13 @@ export async function startSubscriptionCampaign(
     await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: text }));
     record({ key, etag: etagOf(text), device: own, at: Date.now() });
   };
-  const newKey = (): string => {
-    const partner = partners[Math.floor(random() * partners.length)];
-    return `${partner?.prefix}in/${Math.floor(random() * 1e9).toString(36)}-${versions.length}.csv`;
+  const newKey = (prefix: string): string => {
+    return `${prefix}in/${Math.floor(random() * 1e9).toString(36)}-${versions.length}.csv`;
   };
-  const anyKey = (): string | undefined => [...current.keys()][Math.floor(random() * current.size)];
+  const anyKey = (prefix: string): string | undefined => {
+    const keys = [...current.keys()].filter((key) => key.startsWith(prefix));
+    return keys[Math.floor(random() * keys.length)];
+  };
   const rename = async (key: string): Promise<void> => {
     const version = current.get(key);
     if (!version) return;
@@ -150,11 +152,12 @@ export async function startSubscriptionCampaign(
   return {
     relay,
     versions,
-    /** One random change. Not concurrent for the same key. */
-    change: async (): Promise<void> => {
+    /** One random change of a partner's objects. Not concurrent for the same partner. */
+    change: async (partner: number): Promise<void> => {
+      const prefix = partners[partner]?.prefix ?? '';
       const choice = random();
-      const existing = anyKey();
-      if (choice < 0.7 || existing === undefined) await put(newKey());
+      const existing = anyKey(prefix);
+      if (choice < 0.7 || existing === undefined) await put(newKey(prefix));
       else if (choice < 0.85) await put(existing);
       else await rename(existing);
     },

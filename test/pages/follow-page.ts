@@ -11,6 +11,7 @@ export const followedPages = {
     'docs/partners/follow-an-import.md',
     'docs/partners/audiences.md',
     'docs/partners/uploads.md',
+    'docs/partners/subscriptions.md',
     'docs/partners/webhooks.md',
     'docs/partners/limits.md',
     'docs/partners/command-line.md',

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Trigger } from '../../src/domain/subscription.ts';
+import type { ListedObject, SubscriptionClaim } from '../../src/ports/subscription-store.ts';
+import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
+import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
+
+const atOnce: Trigger = { on: 'quiet', seconds: 0 };
+const limits = { maxFiles: 10_000, maxOpenJobs: 200, listSeconds: 30, hasTooManyObjects: false };
+const whole = { after: null, until: null };
+
+describe('the queue of subscriptions', () => {
+  let stores: TestStores;
+  let deps: Wired;
+
+  beforeAll(async () => {
+    stores = await createPostgresStores();
+    deps = await wireUp(stores);
+  });
+  afterAll(async () => {
+    await deps.close();
+    await stores.drop();
+  });
+
+  const query = (text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> =>
+    withDatabase(stores, async (client) => (await client.query<Record<string, unknown>>(text, values)).rows);
+
+  async function subscribe(owner?: BarePartner, trigger = atOnce, prefix = 'in/') {
+    const partner = owner ?? (await newBarePartner(deps));
+    const settings = { keyType: 1, compressed: false, mode: 'merge', trigger } as const;
+    const id = await deps.subscriptions.create(partner.id, { ...settings, prefix, skipsExisting: false }, null);
+    return { id, partner };
+  }
+  const claimOf = async (id: number, leaseSeconds = 60): Promise<SubscriptionClaim> => {
+    const claims = await deps.subscriptionQueue.claim(1_000, leaseSeconds);
+    const found = claims.find(({ subscriptionId }) => subscriptionId === id);
+    if (!found) throw new Error(`subscription ${id} is not due`);
+    return found;
+  };
+  const makeDue = (id: number) =>
+    query('UPDATE subscription_state SET next_listing_at = now(), claimed_until = NULL WHERE subscription_id = $1', id);
+  const object = ({ partnerPrefix }: SubscriptionClaim, name: string, etag = '"1"'): ListedObject => ({
+    key: `${partnerPrefix}in/${name}`,
+    etag,
+    size: 1,
+    lastModified: new Date('2026-11-18T09:00:00.000Z'),
+  });
+  const states = async (id: number): Promise<string[]> =>
+    (await query('SELECT key, etag, state FROM subscription_object WHERE subscription_id = $1 ORDER BY id', id)).map(
+      ({ key, etag, state }) => `${String(key).replace(/^.*\/in\//, '')} ${String(etag)} ${String(state)}`,
+    );
+
+  it('is claimed by one worker at a time, and one subscription per partner', async () => {
+    const { id, partner } = await subscribe();
+    const second = await subscribe(partner);
+    const claims = (await Promise.all([1, 2, 3].map(() => deps.subscriptionQueue.claim(1_000, 60)))).flat();
+    const held = claims.filter(({ subscriptionId }) => [id, second.id].includes(subscriptionId));
+    expect(held.map(({ subscriptionId }) => subscriptionId)).toContain(id);
+    const numbers = held.map(({ subscriptionId, claim }) => `${subscriptionId} ${claim}`);
+    expect(new Set(numbers).size).toBe(numbers.length);
+    await query(
+      "UPDATE subscription_state SET claimed_until = now() - interval '1 second' WHERE partner_id = $1",
+      partner.id,
+    );
+    const again = await deps.subscriptionQueue.claim(1_000, 60);
+    expect(again.filter(({ partnerId }) => partnerId === partner.id)).toHaveLength(1);
+  });
+
+  it('lets only the holder of the last claim record and import', async () => {
+    const { id } = await subscribe();
+    const first = await claimOf(id);
+    await makeDue(id);
+    const second = await claimOf(id);
+    expect(await deps.subscriptionQueue.recordPage(first, whole, [object(first, 'a')], 60)).toBe(false);
+    expect(await deps.subscriptionQueue.finish(first, limits)).toBeNull();
+    expect(await states(id)).toEqual([]);
+    expect(await deps.subscriptionQueue.recordPage(second, whole, [object(second, 'a')], 60)).toBe(true);
+    expect(await deps.subscriptionQueue.finish(second, limits)).toMatchObject({ objects: 1 });
+    expect(await deps.subscriptionQueue.finish(second, limits)).toBeNull();
+    expect(await states(id)).toEqual(['a "1" queued']);
+  });
+
+  it('ends the claim when the partner changes, pauses, or deletes the subscription', async () => {
+    const { id, partner } = await subscribe();
+    for (const change of [
+      () => deps.subscriptions.update(partner.id, id, { mode: 'replace' }, null),
+      () => deps.subscriptions.update(partner.id, id, { isPaused: true }, null),
+      () => deps.subscriptions.update(partner.id, id, { isPaused: false }, null),
+      () => deps.subscriptions.remove(partner.id, id, null),
+    ]) {
+      await makeDue(id);
+      await query('UPDATE subscription_state SET is_active = true WHERE subscription_id = $1', id);
+      const held = await claimOf(id);
+      await change();
+      expect(await deps.subscriptionQueue.recordPage(held, whole, [], 60)).toBe(false);
+      expect(await deps.subscriptionQueue.finish(held, limits)).toBeNull();
+    }
+  });
+
+  it('imports each version once, however often and in whatever pages it is listed', async () => {
+    const { id } = await subscribe();
+    for (let n = 0; n < 3; n += 1) {
+      await makeDue(id);
+      const held = await claimOf(id);
+      const [a, b, c] = ['a', 'b', 'c'].map((name) => object(held, name));
+      if (!a || !b || !c) throw new Error('there are three objects');
+      await deps.subscriptionQueue.recordPage(held, { after: null, until: b.key }, [a, b], 60);
+      await deps.subscriptionQueue.recordPage(held, { after: b.key, until: null }, [c], 60);
+      expect((await deps.subscriptionQueue.finish(held, limits))?.objects).toBe(n === 0 ? 3 : 0);
+    }
+    expect(await states(id)).toEqual(['a "1" queued', 'b "1" queued', 'c "1" queued']);
+  });
+
+  it('records what was overwritten or deleted while it waited, and lets a version that returns wait again', async () => {
+    const { id } = await subscribe(undefined, { on: 'quiet', seconds: 3_600 });
+    const list = async (...listed: [string, string][]): Promise<void> => {
+      await makeDue(id);
+      const held = await claimOf(id);
+      await deps.subscriptionQueue.recordPage(
+        held,
+        whole,
+        listed.map(([name, etag]) => object(held, name, etag)),
+        60,
+      );
+      await deps.subscriptionQueue.finish(held, limits);
+    };
+    await list(['a', '"1"'], ['b', '"1"']);
+    await list(['a', '"2"']);
+    expect(await states(id)).toEqual(['a "1" overwritten', 'b "1" deleted', 'a "2" waiting']);
+    await list(['a', '"1"'], ['b', '"1"']);
+    expect(await states(id)).toEqual(['a "1" waiting', 'b "1" waiting', 'a "2" overwritten']);
+  });
+
+  it('waits for a free place if the partner or the subscription has too many open imports', async () => {
+    const { id, partner } = await subscribe();
+    for (let n = 0; n < 12; n += 1) {
+      await makeDue(id);
+      const held = await claimOf(id);
+      const listed = Array.from({ length: n + 1 }, (_, one) => object(held, String(one).padStart(3, '0')));
+      await deps.subscriptionQueue.recordPage(held, whole, listed, 60);
+      await deps.subscriptionQueue.finish(held, limits);
+    }
+    expect(await deps.subscriptions.get(partner.id, id)).toMatchObject({ waitingObjects: 2, waitsFor: 'open_imports' });
+    const other = await subscribe(partner, atOnce, 'in/');
+    await makeDue(other.id);
+    const held = await claimOf(other.id);
+    await deps.subscriptionQueue.recordPage(held, whole, [object(held, 'x')], 60);
+    const result = await deps.subscriptionQueue.finish(held, { ...limits, maxOpenJobs: 10 });
+    expect(result).toMatchObject({ importLogId: null, waitsFor: 'open_imports' });
+    expect(await states(other.id)).toEqual(['x "1" waiting']);
+  });
+
+  it('is due at once when a notification names one of its objects, and not for other prefixes', async () => {
+    const { id, partner } = await subscribe();
+    const held = await claimOf(id);
+    await deps.subscriptionQueue.finish(held, limits);
+    const isDue = async (): Promise<boolean> => {
+      await query(
+        "UPDATE subscription_state SET claimed_at = now() - interval '2 seconds' WHERE subscription_id = $1",
+        id,
+      );
+      const claims = await deps.subscriptionQueue.claim(1_000, 60);
+      const found = claims.find(({ subscriptionId }) => subscriptionId === id);
+      if (found) await deps.subscriptionQueue.finish(found, limits);
+      return found !== undefined;
+    };
+    expect(await isDue()).toBe(false);
+    await deps.subscriptionQueue.wake([`${partner.prefix}other/1.csv`, 'in/1.csv']);
+    expect(await isDue()).toBe(false);
+    await deps.subscriptionQueue.wake([`${partner.prefix}in/1.csv`]);
+    expect(await isDue()).toBe(true);
+  });
+
+  it('forgets versions that are gone for long and deleted subscriptions, but not versions of open imports', async () => {
+    const { id } = await subscribe();
+    const held = await claimOf(id);
+    await deps.subscriptionQueue.recordPage(held, whole, [object(held, 'open')], 60);
+    await deps.subscriptionQueue.finish(held, limits);
+    await query(
+      `INSERT INTO subscription_object (subscription_id, partner_id, key, etag, size, last_modified, state)
+       SELECT subscription_id, partner_id, 'gone', '"1"', 1, now(), 'imported' FROM subscription_state WHERE subscription_id = $1`,
+      id,
+    );
+    await query("UPDATE subscription_object SET gone_at = now() - interval '91 days' WHERE subscription_id = $1", id);
+    expect(await deps.subscriptionQueue.removeExpired(90, 100)).toBeGreaterThan(0);
+    expect(await states(id)).toEqual(['open "1" queued']);
+    const deleted = await subscribe();
+    await deps.subscriptions.remove(deleted.partner.id, deleted.id, null);
+    expect(await deps.subscriptionQueue.removeExpired(90, 100)).toBeGreaterThan(0);
+    expect(await query('SELECT id FROM subscription WHERE id = $1', deleted.id)).toEqual([]);
+  });
+
+  it('keeps only the given versions if a worker of the previous release lists the prefix', async () => {
+    const { id, partner } = await subscribe();
+    const held = await claimOf(id);
+    await deps.subscriptionQueue.recordPage(held, whole, [object(held, 'given')], 60);
+    const result = await deps.subscriptionQueue.finish(held, limits);
+    await deps.lanes.startImport(result?.importLogId ?? 0, [
+      ['given', 'other'].map((name) => ({ ...object(held, name), path: name, gzip: false })),
+    ]);
+    const files = await query('SELECT path FROM job_file WHERE partner_id = $1', partner.id);
+    expect(files).toEqual([{ path: 'given' }]);
+  });
+});
