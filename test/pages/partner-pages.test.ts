@@ -6,8 +6,9 @@ import { startMarketplace, type Marketplace } from '../support/start-marketplace
 import { followedPages, followPage } from './follow-page.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
-/** Every partner follows the first page. */
-const pages = inject('campaign') === 'long' ? followedPages.partner : followedPages.partner.slice(0, 1);
+/** The way of a new partner, from the API key to the first webhook. */
+const firstPages: readonly string[] = ['docs/partners/get-started.md', 'docs/partners/webhooks.md'];
+const pages = followedPages.partner.filter((page) => inject('campaign') === 'long' || firstPages.includes(page));
 
 describe('partner pages', () => {
   let marketplace: Marketplace;
