@@ -17,6 +17,12 @@ export const downloadUrlSeconds = 3_600;
 /** Exports of one partner that are waiting or running. They run one at a time. */
 export const maxOpenExports = 10;
 
+/**
+ * After this long, an export lets those of other partners go first, when its current file is complete. A turn is long
+ * compared with the time to claim an export and to create its tables.
+ */
+export const exportTurnMs = 10_000;
+
 /** An export fails after this many attempts, for example because its worker was killed each time. */
 export const maxExportAttempts = 10;
 

@@ -67,7 +67,7 @@ export interface RejectExportStore {
 export type ClaimedExport = {
   readonly exportId: number;
   readonly attempt: number;
-  /** Attempts since the export was requested, including this one. */
+  /** Attempts since the export was requested, or since its last turn has ended, including this one. */
   readonly tries: number;
   readonly partnerId: PartnerId;
   readonly folder: string;
@@ -90,21 +90,28 @@ export type ExportOutcome =
 
 /** The queue of exports. It is independent of the lanes. */
 export interface RejectExportQueue {
-  /** Claims the oldest due export of a partner that has no other running export. */
+  /**
+   * Claims a due export of a partner that has no other running export: the one that waits longest since it was requested,
+   * or since a turn of its partner has ended.
+   */
   claim(leaseSeconds: number): Promise<ClaimedExport | null>;
   /** Lists the files of the export, whether or not they are complete. The list is empty before the first start. */
   listFiles(claim: ClaimedExport): Promise<readonly Pick<FileToExport, 'fileId' | 'path'>[]>;
   /** Returns the files that are not complete. */
   start(claim: ClaimedExport): Promise<readonly FileToExport[]>;
-  /** Records progress and extends the lease. Returns false if the claim was lost. */
+  /** Whether an export of another partner is due. */
+  isOtherDue(claim: ClaimedExport): Promise<boolean>;
+  /** Releases the claim. All exports of the partner then wait behind those of other partners. */
+  endTurn(claim: ClaimedExport): Promise<void>;
+  /** Records progress and extends the lease. Returns false if the claim was lost, or if the export was ended. */
   renew(
     claim: ClaimedExport,
     leaseSeconds: number,
     read: { readonly fileId: number; readonly bytes: number } | null,
   ): Promise<boolean>;
-  /** Returns false if the claim was lost. */
+  /** Returns false if the claim was lost, or if the export was ended. */
   commitFile(claim: ClaimedExport, file: FileToExport, outcome: ExportOutcome): Promise<boolean>;
-  /** Ends the export and deletes the credentials. Without a failure, the export fails if one of its files failed. */
+  /** Ends the export and the partner's turn, and deletes the credentials. Without a failure, the export fails if one of its files failed. */
   finish(claim: ClaimedExport, failure: ExportFailure | null, days: number): Promise<void>;
   postpone(claim: ClaimedExport, seconds: number): Promise<void>;
   /** Removes an expired export, unless it was requested again. */

@@ -35,6 +35,7 @@ import {
   renewPurgeClaim,
   selectDead,
 } from './dead-generations.ts';
+import { endExportsOfAudience } from './reject-exports.ts';
 import { type RequestRecords, postgresAcceptedRequests, runIdempotently } from './idempotency-store.ts';
 import { lockLane, submitJob } from './lane/lane-store.ts';
 import { selectLoadedFiles } from './loaded-files.ts';
@@ -331,6 +332,7 @@ async function removeEmptied(tx: Tx, partnerId: PartnerId, audienceId: number): 
     .where('id', '=', audienceId)
     .execute();
   await sql`SELECT remove_records_of_deleted(${partnerId}, ${audienceId})`.execute(tx);
+  await endExportsOfAudience(tx, partnerId, audienceId);
 }
 
 async function renameAudience(

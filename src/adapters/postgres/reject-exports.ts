@@ -3,7 +3,7 @@ import type { CustomerShare } from '../../domain/customer-share.ts';
 import { type FailureCode, isFailureCode } from '../../domain/failure-catalog.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { JobId, PartnerId } from '../../domain/ids.ts';
-import { jobStatus, openStatuses } from '../../domain/job.ts';
+import { cancelledCode, jobStatus, openStatuses } from '../../domain/job.ts';
 import type { Sealer } from '../../ports/crypto.ts';
 import type { ExportSubject, ExportedFile, RejectExport, RejectExportStore } from '../../ports/reject-export.ts';
 import { sealCredentials } from './credentials.ts';
@@ -83,6 +83,22 @@ async function restart(
     UPDATE reject_file SET status = ${jobStatus.pending}, bytes_read = 0, failure_code = NULL, failure_detail = NULL
     WHERE partner_id = ${partnerId} AND export_id = ${id} AND status = ${jobStatus.failed}`.execute(tx);
   return job_id;
+}
+
+/**
+ * Ends the exports of the audience's rejected rows. A worker that runs one loses it within a second. After the lease, which
+ * therefore stays, workers remove the objects as those of an expired export.
+ */
+export async function endExportsOfAudience(tx: Tx, partnerId: PartnerId, audienceId: number): Promise<void> {
+  const detail = 'The audience was deleted.';
+  const ifOpen = (then: unknown, otherwise: string) =>
+    sql`CASE WHEN ${isOpen} THEN ${then} ELSE ${sql.ref(otherwise)} END`;
+  await sql`
+    UPDATE reject_export SET expires_at = now(), finished_at = coalesce(finished_at, now()),
+      status = ${ifOpen(sql`${jobStatus.failed}::smallint`, 'status')}, failure_code = ${ifOpen(cancelledCode, 'failure_code')},
+      failure_detail = ${ifOpen(detail, 'failure_detail')}
+    WHERE partner_id = ${partnerId} AND job_id IN (
+      SELECT job_id FROM audience_load WHERE partner_id = ${partnerId} AND audience_id = ${audienceId})`.execute(tx);
 }
 
 async function insertExport(tx: Tx, partnerId: PartnerId, subject: ExportSubject, folder: string): Promise<JobId> {

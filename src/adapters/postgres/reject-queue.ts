@@ -19,6 +19,12 @@ export function postgresRejectQueue(db: Database): RejectExportQueue {
       return rows.map(({ id, path }) => ({ fileId: id, path }));
     },
     start: (claim) => db.transaction().execute((tx) => startExport(tx, claim)),
+    isOtherDue: async ({ partnerId }) => {
+      const { rows } = await sql`
+        SELECT FROM reject_export export WHERE ${isDue} AND export.partner_id <> ${partnerId} LIMIT 1`.execute(db);
+      return rows.length > 0;
+    },
+    endTurn: (claim) => db.transaction().execute((tx) => endTurn(tx, claim)),
     renew: async (claim, leaseSeconds, read) => {
       if (read) {
         await sql`
@@ -30,7 +36,7 @@ export function postgresRejectQueue(db: Database): RejectExportQueue {
       return wasChanged(
         await sql`
           UPDATE reject_export export SET claimed_until = now() + make_interval(secs => ${leaseSeconds})
-          WHERE ${isHeld(claim)}`.execute(db),
+          WHERE ${isHeld(claim)} AND (${isOpen} OR ${claim.isExpired})`.execute(db),
       );
     },
     commitFile: async (claim, file, outcome) => {
@@ -43,7 +49,8 @@ export function postgresRejectQueue(db: Database): RejectExportQueue {
             object_bytes = ${isDone ? outcome.bytes : 0}, failure_code = ${isDone ? null : outcome.failure.code},
             failure_detail = ${isDone ? null : outcome.failure.detail}
           FROM reject_export export
-          WHERE export.id = file.export_id AND ${isHeld(claim)} AND file.job_file_id = ${file.fileId}`.execute(db),
+          WHERE export.id = file.export_id AND ${isHeld(claim)} AND ${isOpenOf('export')}
+            AND file.job_file_id = ${file.fileId}`.execute(db),
       );
     },
     finish: (claim, failure, days) => db.transaction().execute((tx) => finishExport(tx, claim, failure, days)),
@@ -87,12 +94,7 @@ async function claimExport(tx: Tx, leaseSeconds: number): Promise<ClaimedExport 
     unhyphenated_ids: boolean;
   }>`
     WITH due AS (
-      SELECT id FROM reject_export export
-      WHERE (${isOpen} OR expires_at < now()) AND coalesce(claimed_until < now(), true)
-        AND NOT EXISTS (
-          SELECT FROM reject_export other
-          WHERE other.partner_id = export.partner_id AND other.claimed_until >= now() AND ${isOpenOf('other')})
-      ORDER BY requested_at LIMIT 1
+      SELECT id FROM reject_export export WHERE ${isDue} ORDER BY greatest(requested_at, claimed_until), id LIMIT 1
     ), claimed AS (
       UPDATE reject_export export
       SET attempt = attempt + 1, claimed_until = now() + make_interval(secs => ${leaseSeconds}),
@@ -120,6 +122,30 @@ async function claimExport(tx: Tx, leaseSeconds: number): Promise<ClaimedExport 
     keyType: row.key_type === null ? null : toKeyType(row.key_type),
     unhyphenatedIds: row.unhyphenated_ids,
   };
+}
+
+/** Not claimed, and no other export of its partner is running. */
+const isDue = sql`(
+  (${isOpenOf('export')} OR export.expires_at < now()) AND coalesce(export.claimed_until < now(), true)
+  AND NOT EXISTS (
+    SELECT FROM reject_export other
+    WHERE other.partner_id = export.partner_id AND other.claimed_until >= now() AND ${isOpenOf('other')}))`;
+
+/** A turn is not an attempt that failed. The partner's other exports go first, because they did not run in this turn. */
+async function endTurn(tx: Tx, claim: ClaimedExport): Promise<void> {
+  await sql`
+    UPDATE reject_export export SET claimed_until = clock_timestamp(), earlier_attempts = attempt
+    WHERE ${isHeld(claim)}`.execute(tx);
+  await moveBehindOthers(tx, claim);
+}
+
+/** The time at which a claim has ended is also the place in the queue. */
+async function moveBehindOthers(tx: Tx, { exportId, partnerId }: ClaimedExport): Promise<void> {
+  await sql`
+    UPDATE reject_export SET claimed_until = now()
+    WHERE partner_id = ${partnerId} AND ${isOpen} AND id <> ${exportId} AND coalesce(claimed_until < now(), true)`.execute(
+    tx,
+  );
 }
 
 function isOpenOf(table: string): RawBuilder<unknown> {
@@ -163,5 +189,7 @@ async function finishExport(
         WHEN ${failedFiles} > 0 THEN ${failedFiles} || ' of ' || ${allFiles} || ' files failed.' END,
       finished_at = now(), claimed_until = NULL, expires_at = now() + make_interval(days => ${days})
     WHERE ${isHeld(claim)} AND ${isOpen}`.execute(tx);
-  if (wasChanged(ended)) await tx.deleteFrom('job_credential').where('job_id', '=', claim.source.jobId).execute();
+  if (!wasChanged(ended)) return;
+  await moveBehindOthers(tx, claim);
+  await tx.deleteFrom('job_credential').where('job_id', '=', claim.source.jobId).execute();
 }

@@ -36,6 +36,8 @@ async function callsOf(
     listFiles: async () => [file],
     start: async () => [file],
     renew: async () => true,
+    isOtherDue: async () => false,
+    endTurn: async () => void calls.push('end turn'),
     commitFile: async (_claim, _file, outcome) => {
       calls.push(`commit ${outcome.is === 'failed' ? outcome.failure.code : outcome.is}`);
       return true;

@@ -2,7 +2,13 @@ import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-rule';
 import { importKeys } from '../../domain/attribute.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Limits } from '../../domain/limits.ts';
-import { earlierRejects, exportDays, keyOfRejects, maxExportAttempts } from '../../domain/reject-export.ts';
+import {
+  earlierRejects,
+  exportDays,
+  exportTurnMs,
+  keyOfRejects,
+  maxExportAttempts,
+} from '../../domain/reject-export.ts';
 import { requireLayout } from '../../domain/source-file.ts';
 import type { ObjectStore, SourceStorage } from '../../ports/object-store.ts';
 import type { Log } from '../../ports/observability.ts';
@@ -36,34 +42,50 @@ const leaseSeconds = 10;
 const retryAfterSeconds = 10;
 
 /** Runs the exports that are due, and removes those that have expired. */
-export async function exportRejects(deps: ExportRejectsDeps, signal: AbortSignal): Promise<void> {
+export async function exportRejects(
+  deps: ExportRejectsDeps,
+  signal: AbortSignal,
+  turnMs = exportTurnMs,
+): Promise<void> {
   while (!signal.aborted) {
     const claim = await deps.rejectQueue.claim(leaseSeconds);
     if (!claim) return;
-    await runExport(deps, claim, signal);
+    await runExport(deps, claim, { signal, turnMs });
   }
 }
 
-async function runExport(deps: ExportRejectsDeps, claim: ClaimedExport, signal: AbortSignal): Promise<void> {
+type Turn = { readonly signal: AbortSignal; readonly turnMs: number };
+
+async function runExport(deps: ExportRejectsDeps, claim: ClaimedExport, { signal, turnMs }: Turn): Promise<void> {
   const { rejectQueue: queue, rejectReader: reader, log } = deps;
   const { exportId, partnerId, tries } = claim;
   const lost = new AbortController();
   const progress: Progress = { fileId: 0, bytesRead: () => 0 };
+  const tables = { areDropped: false };
   const renew = async (): Promise<void> => {
     const read = progress.fileId === 0 ? null : { fileId: progress.fileId, bytes: progress.bytesRead() };
     if (!(await queue.renew(claim, leaseSeconds, read))) lost.abort();
   };
   try {
-    await pollWhile(log, renew, async () => {
+    const isEnded = await pollWhile(log, renew, async () => {
       const either = AbortSignal.any([signal, lost.signal]);
       if (claim.isExpired) {
         await removeEarlier(deps, claim, either);
-        return queue.remove(claim);
+        await queue.remove(claim);
+        return true;
       }
-      await exportFiles(deps, claim, progress, either);
-      await queue.finish(claim, null, exportDays);
+      const isComplete = await exportFiles(deps, claim, progress, { signal: either, turnMs });
+      if (isComplete) {
+        await queue.finish(claim, null, exportDays);
+        log.info({ exportId, partnerId, jobId: claim.source.jobId }, 'rejected rows exported');
+      } else {
+        // While the claim is held, because the next worker creates tables with the same prefix.
+        await reader.drop(exportId);
+        tables.areDropped = true;
+      }
+      return isComplete;
     });
-    log.info({ exportId, partnerId, jobId: claim.source.jobId }, 'rejected rows exported');
+    if (!isEnded) await queue.endTurn(claim);
   } catch (error) {
     if (lost.signal.aborted) return;
     if (signal.aborted) return queue.postpone(claim, 0);
@@ -76,7 +98,7 @@ async function runExport(deps: ExportRejectsDeps, claim: ClaimedExport, signal: 
     else await queue.finish(claim, abandoned(tries), exportDays);
   } finally {
     // A worker that lost its claim must not drop the tables of the worker that has it now.
-    if (!lost.signal.aborted) await reader.drop(exportId);
+    if (!lost.signal.aborted && !tables.areDropped) await reader.drop(exportId);
   }
 }
 
@@ -86,25 +108,29 @@ function abandoned(attempts: number): Failure {
 
 type Progress = { fileId: number; bytesRead: () => number };
 
+/** Returns false if files are left because the turn is over. */
 async function exportFiles(
   deps: ExportRejectsDeps,
   claim: ClaimedExport,
   progress: Progress,
-  signal: AbortSignal,
-): Promise<void> {
+  { signal, turnMs }: Turn,
+): Promise<boolean> {
+  const endsAt = performance.now() + turnMs;
   if (claim.isNew) await removeEarlier(deps, claim, signal);
   const files = await deps.rejectQueue.start(claim);
-  if (files.length === 0) return;
+  if (files.length === 0) return true;
   const { keyType, partnerId } = claim;
   const attributes = keyType === null ? null : await deps.attributes.list(partnerId, { retired: true });
   const keys = keyType === null || attributes === null ? null : importKeys(attributes, keyType);
   const rejects = await deps.rejectReader.open(claim, keys ? 'attributes' : 'audience', keys);
-  await deps.sources.withObjects(claim.source, async (objects) => {
-    for (const file of files) {
+  return deps.sources.withObjects(claim.source, async (objects) => {
+    for (const [index, file] of files.entries()) {
       signal.throwIfAborted();
+      if (index > 0 && performance.now() >= endsAt && (await deps.rejectQueue.isOtherDue(claim))) return false;
       const outcome = await exportFile(deps, { claim, objects, rejects, progress, signal }, file);
-      if (!(await deps.rejectQueue.commitFile(claim, file, outcome))) return;
+      if (!(await deps.rejectQueue.commitFile(claim, file, outcome))) return true;
     }
+    return true;
   });
 }
 
