@@ -69,7 +69,7 @@ export async function createNamedPartner(stores: TestStores, url: string, name: 
   };
 }
 
-/** A finished import, two failed imports, and two audiences with reports, of which one has a failed file. */
+/** Customers and keys, a finished import, two failed imports, and two audiences with reports, of which one has a failed file. */
 export async function loadData(
   { api, apiKey, upload }: SeededPartner,
   url: string,
@@ -100,6 +100,7 @@ export async function loadData(
   const importLogId = await api.queue({ file_path: 'daily/2026-11-18/', key_type: 1, compressed: false });
   await api.waitForEnd(importLogId);
   await api.waitForEnd(await api.queue({ file_path: 'daily/missing/', key_type: 1, compressed: false }));
+  await createAccess(api);
   const audiences = audienceClient(url, apiKey);
   const created = await audiences.create('Summer buyers', 'audiences/summer/');
   await audiences.settled(created.audienceId);
@@ -154,6 +155,17 @@ export async function createSubscriptions({ api, upload }: SeededPartner): Promi
     return ended.length === 2 && listed.some(({ waits_for }) => waits_for === 'marker');
   });
   return { subscriptionId };
+}
+
+/** Customers, and a key for a program with the scopes that it needs. */
+async function createAccess({ request }: ApiClient): Promise<void> {
+  const send = async (path: string, body: object): Promise<void> => {
+    const answer = await request(path, { method: 'POST', body: JSON.stringify(body) });
+    if (answer.status !== 201) throw new Error(`${path}: HTTP ${answer.status} ${await answer.text()}`);
+  };
+  for (const name of ['Fashion Retail', 'Northern Airways']) await send('/v1/customers', { name });
+  const scopes = ['marketplace:read', 'marketplace:write'];
+  await send('/v1/keys', { name: 'Nightly imports', scopes, expires_in_days: 90 });
 }
 
 /** Opens the session of an operator and returns its cookie. Users would sign in at an OpenID Connect provider. */

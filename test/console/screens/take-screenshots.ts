@@ -39,9 +39,12 @@ export async function takeScreenshot(
 
 /** Waits until the page has its heading and no part of it is loading. */
 async function settle(page: Page): Promise<void> {
+  const nothingLoads = page.locator('[aria-busy=true]').first();
   await page.locator('h1').waitFor();
-  await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+  await nothingLoads.waitFor({ state: 'detached' });
   await page.waitForTimeout(300);
+  // What has arrived can have parts that load next.
+  await nothingLoads.waitFor({ state: 'detached' });
 }
 
 /** Playwright writes PNG and JPEG only. WebP takes a third of the space. */

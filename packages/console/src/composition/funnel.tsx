@@ -6,7 +6,7 @@ import { formatCount, formatPercent } from '../format.ts';
 export function Funnel({ audience }: { readonly audience: AudienceDetails | undefined }) {
   if (!audience) {
     return (
-      <div class="funnel">
+      <div class="report-funnel">
         {[0, 1, 2].map((step) => (
           <div key={step} class="card">
             <Skeleton lines={3} height={18} />
@@ -17,7 +17,7 @@ export function Funnel({ audience }: { readonly audience: AudienceDetails | unde
   }
   const { uploaded_devices: uploaded, unique_devices: unique, matched_devices: matched } = audience;
   return (
-    <ol class="funnel" aria-label="From upload to match">
+    <ol class="report-funnel" aria-label="From upload to match">
       <Step name="Uploaded" devices={uploaded} of={uploaded} text="in all files" />
       <Step name="Unique" devices={unique} of={uploaded} text="different devices" />
       <Step name="Matched" devices={matched} of={uploaded} text={`known devices${shareText(matched, unique)}`} />

@@ -32,13 +32,13 @@ export function OverlapPage() {
             Audiences <span class="muted small">{`${ids.length} of at most ${maxAudiences}`}</span>
           </h2>
           {ids.length > 0 && (
-            <ul class="chosen">
+            <ul class="picked">
               {ids.map((id, position) => {
                 const audience = audiences.get(id);
                 return (
                   <li key={id}>
                     <span class="letter">{letterOf(position)}</span>
-                    <span class="chosen-name">
+                    <span class="picked-name">
                       {!audience && <Skeleton />}
                       {audience && <bdi>{name(id)}</bdi>}
                       {audience && 'from' in audience && <span class="missing small">not found</span>}
