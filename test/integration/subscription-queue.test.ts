@@ -140,6 +140,7 @@ describe('the queue of subscriptions', () => {
       await deps.subscriptionQueue.finish(held, limits);
     }
     expect(await deps.subscriptions.get(partner.id, id)).toMatchObject({ waitingObjects: 2, waitsFor: 'open_imports' });
+    await query('UPDATE subscription_state SET is_active = false WHERE subscription_id = $1', id);
     const other = await subscribe(partner, atOnce, 'in/');
     await makeDue(other.id);
     const held = await claimOf(other.id);

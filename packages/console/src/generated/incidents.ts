@@ -310,6 +310,24 @@ export const incidentSections: readonly {
       },
       {
         "alerts": [],
+        "symptom": "doctor: \"Notifications\"; subscriptions take up to 30 seconds to import",
+        "check": "`INLET_NOTIFICATIONS_URL`, `INLET_NOTIFICATIONS_PORT` of the workers, `inlet_notifications_total`",
+        "action": "run `inlet migrate` again, also after you have rotated the sealing keys. Never delete the topic by hand, because Ceph then rejects every upload: see notifications (docs/operators/install.md#notifications-of-new-objects)"
+      },
+      {
+        "alerts": [],
+        "symptom": "uploads fail with 503 `SlowDown` although the storage works",
+        "check": "does a worker receive notifications? `inlet_notifications_total`",
+        "action": "start a worker that does, or run `inlet migrate` without `INLET_NOTIFICATIONS_URL`"
+      },
+      {
+        "alerts": [],
+        "symptom": "subscriptions import nothing",
+        "check": "`inlet_subscription_listing_delay_seconds`, `inlet_subscription_listings_total` by outcome; `waits_for` of the subscription",
+        "action": "if listings fail, the log of the worker has the cause. If they are late, start more workers or raise `INLET_SUBSCRIPTION_SECONDS`"
+      },
+      {
+        "alerts": [],
         "symptom": "doctor: \"Recorded bucket\", `bucket_mismatch`",
         "check": "`INLET_S3_BUCKET`, `INLET_S3_ENDPOINT`",
         "action": "fix the setting. If you moved the files to another storage system, also copy the object `.inlet/bucket-id`"
