@@ -28,6 +28,7 @@ const byBoth = 'workers and the command line only';
 const ofFoundAudience = 'follows a statement that has found the audience for the caller';
 const ofFoundJob = 'follows a statement that has found the import or the file for the caller';
 const ofFoundWebhook = 'follows a statement that has found the webhook for the caller';
+const ofFoundSubscription = 'follows a statement that has found the subscription for the caller';
 const ofFilteredIds = 'selects only IDs, and the records with these IDs are selected with a filter of their own';
 const ofPartnerRow = 'belongs to the row of the partner, which the policy of its table filters';
 
@@ -81,6 +82,8 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   'import-filter.ts': Array.from({ length: 5 }, () => ofFilteredIds),
   'import-log-store.ts': [
     /where "log"\."partner_id" = \$.* and "log"\."log_type"/,
+    ofFoundJob,
+    ofFoundJob,
     /ahead\.partner_id = job\.partner_id/,
     /where "log"\."partner_id" = \$/,
   ],
@@ -135,7 +138,17 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     byCommands,
   ],
   'upload-log.ts': ['test/acceptance/uploads.test.ts covers it', 'test/acceptance/uploads.test.ts covers it'],
-  'usage-store.ts': [byWorkers, ...Array.from({ length: 4 }, () => ofPartnerRow), byWorkers],
+  'usage-store.ts': [byWorkers, ...Array.from({ length: 5 }, () => ofPartnerRow), byWorkers],
+  'subscriptions/subscription-queue.ts': Array.from({ length: 3 }, () => byWorkers),
+  'subscriptions/subscription-store.ts': [
+    ofFoundSubscription,
+    ofFoundSubscription,
+    /WHERE subscription\.id = \$\d+ AND subscription\.partner_id = \$[\s\S]* FOR UPDATE OF state/,
+    /^select "id" from "subscription" where "partner_id" = \$/,
+    ofFoundSubscription,
+    /WHERE s\.partner_id = \$\d+ AND s\.deleted_at IS NULL/,
+    ofFoundSubscription,
+  ],
   'webhook-queue.ts': Array.from({ length: 4 }, () => byWorkers),
   'webhook-store.ts': [
     ofFoundWebhook,
