@@ -1,8 +1,16 @@
 import { type LoadCounts, noRows } from '@inlet/row-rule/file-rule';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../domain/failure.ts';
-import type { FileOutcome } from '../../ports/load-stage.ts';
-import { type StageResult, decideAbandonedOutcomes, decideFileOutcomes, isReloadDue } from './load-batch.ts';
+import { defaultLimits } from '../../domain/limits.ts';
+import type { BatchClaim, FileOutcome } from '../../ports/load-stage.ts';
+import {
+  type StageBatchDeps,
+  type StageResult,
+  decideAbandonedOutcomes,
+  decideFileOutcomes,
+  isReloadDue,
+  stageBatch,
+} from './load-batch.ts';
 
 const good: LoadCounts = { accepted: 9, rejects: [] };
 const mixed: LoadCounts = { accepted: 9, rejects: [{ reason: 'wrong_column_count', rows: 1, firstRow: 4 }] };
@@ -85,7 +93,57 @@ describe('a file in a batch', () => {
   });
 });
 
+const claim: BatchClaim = {
+  batchId: 1,
+  attempt: 1,
+  source: { jobId: 1, partnerId: 7, pathType: 0, filePath: 'k' },
+  load: {
+    loadId: 3,
+    jobId: 1,
+    partnerId: 7,
+    target: { kind: 'attributes', versions: { ofDeletes: 2, ofAdds: 3 }, isReplacing: false },
+    bytes: 1,
+  },
+  files: [{ fileId: 1, object: { key: 'k', etag: 'e', size: 1 }, expectGzip: null }],
+  badRowShare: 0,
+  unhyphenatedIds: false,
+  previousLoadId: null,
+};
+
 const file = (fileId: number) => ({ fileId, object: { key: 'k', etag: 'e', size: 1 }, expectGzip: null });
+
+describe('a file whose storage does not respond', () => {
+  it('is no longer opened when its job is canceled', { timeout: 10_000 }, async () => {
+    const unused = () => Promise.reject(new Error('unused'));
+    const objects = {
+      find: unused,
+      list: unused,
+      read: unused,
+      open: (_object: unknown, signal: AbortSignal) =>
+        new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
+    };
+    const stage: StageBatchDeps['stage'] = {
+      stage: unused,
+      stageTogether: unused,
+      readSoFar: unused,
+      countRows: unused,
+      countStaged: unused,
+      dropLoad: unused,
+      dropStages: unused,
+      listRejects: unused,
+      listStaged: unused,
+      hasReplicas: false,
+    };
+    const deps: StageBatchDeps = {
+      files: { recordProgress: async () => false },
+      sources: { withObjects: (_source, run) => run(objects) },
+      stage,
+      limits: defaultLimits,
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    };
+    await expect(stageBatch(deps, claim, new AbortController().signal)).rejects.toThrow('aborted');
+  });
+});
 
 describe('a batch that is out of attempts', () => {
   it('fails if it contains only one file', () => {

@@ -160,7 +160,8 @@ async function stageOne(
   const { fileId, object, expectGzip } = file;
   try {
     if (object.size === 0) throw failureOf(noBytes);
-    const opened = await objects.open(object, signal);
+    // Watched as well, because a storage that does not respond would keep the token of a canceled job for over a minute.
+    const opened = await watchLoad(deps, claim, null, (stop) => objects.open(object, AbortSignal.any([signal, stop])));
     try {
       requireNoFault(faultOfCompression(expectGzip, opened.isGzip));
       requireNoFault(faultOfSize(object.size, opened.isGzip, deps.limits));
@@ -320,15 +321,15 @@ export async function pollWhile<T>(log: Log, poll: () => Promise<void>, run: () 
 
 /**
  * Records the progress of a running load, and stops the load when its job is canceled, when another attempt has claimed
- * it, or when it decompresses to more bytes than the limit per file. A batch of small files (`bytesRead` null) reports
- * no progress and cannot exceed the limit.
+ * it, or when it decompresses to more bytes than the limit per file. A batch of small files, and a file that is being
+ * opened (`bytesRead` null), report no progress and cannot exceed the limit.
  */
-async function watchLoad(
+async function watchLoad<T>(
   deps: StageBatchDeps,
   claim: BatchClaim,
   bytesRead: (() => number) | null,
-  load: (stop: AbortSignal) => Promise<void>,
-): Promise<void> {
+  load: (stop: AbortSignal) => Promise<T>,
+): Promise<T> {
   const stop = new AbortController();
   const state: { tooLarge: Failure | null } = { tooLarge: null };
   let last = { at: Number.NEGATIVE_INFINITY, engine: { rows: 0, bytes: 0, rowsHandled: 0 } };
@@ -349,7 +350,7 @@ async function watchLoad(
     }
   };
   try {
-    await pollWhile(deps.log, poll, () => load(stop.signal));
+    return await pollWhile(deps.log, poll, () => load(stop.signal));
   } catch (error) {
     throw state.tooLarge ?? error;
   }
