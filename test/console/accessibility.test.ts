@@ -174,6 +174,17 @@ describe('the pages of an operator', () => {
     await openLoaded(page, `/console/operator/${name}`);
     await expectAccessible(page, name);
   });
+
+  it('has no accessibility problem on the page of a job', async () => {
+    const partner = await newPartner();
+    await partner.upload('bad.csv', 'not-an-id,sport\nnot-an-id,sport\n');
+    const id = await partner.api.queue({ file_path: 'bad.csv', key_type: 1 });
+    await partner.api.waitForEnd(id);
+    const { page, context } = await openPage();
+    await signInAsOperator(context);
+    await openLoaded(page, `/console/operator/jobs/${id}`);
+    await expectAccessible(page, 'job');
+  });
 });
 
 describe('the pages before the sign-in', () => {
