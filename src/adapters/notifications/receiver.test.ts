@@ -67,7 +67,7 @@ describe('the receiver of notifications', { timeout: 30_000 }, () => {
 
   it('responds while the keys cannot be passed on, and drops those above the limit', async () => {
     let isBlocked: (() => void) | undefined;
-    const url = await start(() => new Promise((resolve) => (isBlocked = resolve)));
+    const url = await start(() => new Promise<void>((resolve) => (isBlocked = () => resolve())));
     await post(url + token, body('first'));
     await expect.poll(() => isBlocked !== undefined).toBe(true);
     const many = (from: number): string =>
