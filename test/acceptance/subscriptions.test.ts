@@ -200,7 +200,7 @@ describe('subscriptions', () => {
     await market.partner.upload('failed/1.csv', 'nonsense\n');
     await becomes(id, ['failed/1.csv failed']);
     const [object] = await objects(id);
-    expect(object).toMatchObject({ error_code: expect.any(String) as string });
+    expect(object?.error_code).toEqual(expect.any(String));
     await upload('failed/2.csv', 61);
     await becomes(id, ['failed/1.csv failed', 'failed/2.csv imported']);
     const retry = await send('POST', `/v1/marketplace/import/${object?.import_log_id}/retry`, { files: 'failed' });
@@ -226,10 +226,9 @@ describe('subscriptions', () => {
 
   it('imports nothing while it is paused, and what has arrived after it is resumed', async () => {
     const id = await create('paused/');
-    expect(await update(id, { paused: true })).toMatchObject({
-      status: 'paused',
-      paused_at: expect.any(String) as string,
-    });
+    const paused = await update(id, { paused: true });
+    expect(paused.status).toBe('paused');
+    expect(paused.paused_at).not.toBeNull();
     await upload('paused/1.csv', 71);
     const other = await create('paused/');
     await becomes(other, ['paused/1.csv imported']);

@@ -66,10 +66,15 @@ describe('the receiver of notifications', { timeout: 30_000 }, () => {
   });
 
   it('responds while the keys cannot be passed on, and drops those above the limit', async () => {
-    let isBlocked: (() => void) | undefined;
-    const url = await start(() => new Promise<void>((resolve) => (isBlocked = () => resolve())));
+    let release: (() => void) | undefined;
+    const isReleased = new Promise<void>((resolve) => (release = () => resolve()));
+    let isBlocked = false;
+    const url = await start(() => {
+      isBlocked = true;
+      return isReleased;
+    });
     await post(url + token, body('first'));
-    await expect.poll(() => isBlocked !== undefined).toBe(true);
+    await expect.poll(() => isBlocked).toBe(true);
     const many = (from: number): string =>
       JSON.stringify({
         Records: Array.from({ length: 1_000 }, (_, n) => ({
@@ -78,9 +83,7 @@ describe('the receiver of notifications', { timeout: 30_000 }, () => {
       });
     for (let n = 0; n < 11; n += 1) expect(await post(url + token, many(n * 1_000))).toBe(204);
     expect(outcomes.filter((outcome) => outcome === 'dropped')).toHaveLength(1);
-    isBlocked?.();
-    await receiver?.close();
-    receiver = null;
+    release?.();
   });
 
   it('reads the format of Ceph and AWS', () => {
