@@ -12,7 +12,9 @@ describe('the receiver of notifications', { timeout: 30_000 }, () => {
   const outcomes: NotificationOutcome[] = [];
   const keys: string[] = [];
 
-  async function start(onKeys = async (found: readonly string[]) => void keys.push(...found)): Promise<string> {
+  async function start(
+    onKeys: (found: readonly string[]) => Promise<void> = async (found) => void keys.push(...found),
+  ): Promise<string> {
     outcomes.length = 0;
     keys.length = 0;
     receiver = await receiveNotifications({
