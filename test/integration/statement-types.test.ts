@@ -1,6 +1,7 @@
 import type { InsertType, SelectType } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Tables } from '../../src/adapters/postgres/db/tables.ts';
+import { subscriptionColumns } from './subscription-columns.ts';
 import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
 
 // The compiler checks this list against the statement types, and the test checks it against the migrated schema. If a
@@ -289,53 +290,7 @@ const statementTypes: Specs = {
     created_at: 'date=',
   },
   event_counter: { partner_id: 'number', last_sequence: 'number' },
-  subscription: {
-    id: 'number=',
-    partner_id: 'number',
-    prefix: 'string',
-    key_type: 'number',
-    compressed: 'boolean',
-    mode: 'string',
-    skips_existing: 'boolean',
-    quiet_seconds: 'number?',
-    marker: 'string?',
-    every_seconds: 'number?',
-    daily_at: 'string?',
-    created_at: 'date=',
-    updated_at: 'date=',
-    paused_at: 'date?',
-    deleted_at: 'date?',
-  },
-  subscription_state: {
-    subscription_id: 'number',
-    partner_id: 'number',
-    is_active: 'boolean=',
-    claim: 'number=',
-    claimed_at: 'date=',
-    claimed_until: 'date?',
-    woken_at: 'date?',
-    next_listing_at: 'date=',
-    listed_at: 'date?',
-    changed_at: 'date?',
-    next_import_at: 'date?',
-    waits_for: 'string?',
-    last_job_id: 'number?',
-  },
-  subscription_object: {
-    id: 'number=',
-    subscription_id: 'number',
-    partner_id: 'number',
-    key: 'string',
-    etag: 'string',
-    size: 'number',
-    last_modified: 'date',
-    state: 'string',
-    job_id: 'number?',
-    error_code: 'string?',
-    seen_at: 'date=',
-    updated_at: 'date=',
-    gone_at: 'date?',
-  },
+  ...subscriptionColumns,
   webhook: {
     id: 'number=',
     partner_id: 'number',
