@@ -91,6 +91,21 @@ ENGINE = ReplacingMergeTree
 ORDER BY device
 SETTINGS index_granularity = 1024;
 
+CREATE TABLE {database}.erased_devices_local
+(
+    `batch_id` UInt64,
+    `kind` UInt8,
+    `partner_id` UInt64,
+    `device` UUID,
+    `load_id` UInt64,
+    `file_id` UInt64,
+    `row` UInt64
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY (batch_id, kind)
+ORDER BY (kind, partner_id, device, load_id, file_id, row)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+
 CREATE TABLE {database}.full_chunks_local
 (
     `chunk` UInt16,

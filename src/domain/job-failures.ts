@@ -33,6 +33,13 @@ export const jobFailures = {
     isRetryable: false,
   },
   ...fileFaults,
+  invalid_id_list: {
+    title: 'The list of device IDs cannot be used',
+    cause: 'The file of a deletion contains no device ID, or more IDs than a deletion can have.',
+    remedy: 'Send one device ID per line, and split a long file into several deletions.',
+    fault: 'partner',
+    isRetryable: false,
+  },
   file_changed: {
     title: 'File changed during the import',
     cause: 'The object was overwritten or deleted after the job listed it.',

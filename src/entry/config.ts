@@ -221,6 +221,14 @@ const settings = z.object({
       'Secret key for the noise in composition reports, 64 hexadecimal digits. If it is not set, the key is derived from the first sealing key.',
     ),
   ...subscriptionSettings,
+  INLET_PROOF_KEY: z
+    .string()
+    .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal digits')
+    .transform((digits) => new Secret(digits))
+    .optional()
+    .describe(
+      'Secret key (Ed25519) with which workers sign proofs of erasures, 64 hexadecimal digits. If it is not set, proofs are not signed. See privacy.md.',
+    ),
   ...webhookSettings,
   ...oidcSettings,
   ...consoleSettings,

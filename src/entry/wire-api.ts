@@ -9,6 +9,7 @@ import { postgresAuditLog } from '../adapters/postgres/audit-log.ts';
 import { postgresChangeFeeds } from '../adapters/postgres/change-feed.ts';
 import { postgresCompositionStore } from '../adapters/postgres/composition-store.ts';
 import { postgresCustomerStore } from '../adapters/postgres/customer-store.ts';
+import { postgresErasureStore } from '../adapters/postgres/erasure-store.ts';
 import { postgresEventLog } from '../adapters/postgres/event-log.ts';
 import { postgresOwnAttributes } from '../adapters/postgres/own-access/own-attributes.ts';
 import { postgresOwnCustomers } from '../adapters/postgres/own-access/own-customers.ts';
@@ -135,6 +136,11 @@ export function apiDeps(connections: Connections, connected: ConnectedEngine) {
       instrument: (bucket, objects) => instrumentPort('storage', bucket, objects),
     }),
     readSample,
+    erasures: instrumentPort(
+      'postgres',
+      'erasures',
+      postgresErasureStore({ db, sealer: aesGcmSealer(config.INLET_SEALING_KEYS), requests: stores.requests }),
+    ),
     rejects: instrumentPort('postgres', 'rejects', postgresRejectExports(db, aesGcmSealer(config.INLET_SEALING_KEYS))),
     rejectStorage: instrumentPort('storage', 'rejectStorage', s3RejectStorage(s3, publicBucketOf(config))),
     uploadTickets: sealedUploadTickets(aesGcmSealer(config.INLET_SEALING_KEYS)),

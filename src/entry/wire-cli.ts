@@ -44,7 +44,7 @@ export function cliDeps(connections: Connections) {
 }
 
 /** Returns the operator's user name on this machine, for the audit log. */
-function operatorName(): string {
+export function operatorName(): string {
   return `${userName()}@${hostname()}`;
 }
 

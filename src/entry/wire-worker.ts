@@ -1,10 +1,12 @@
 import type { Logger } from 'pino';
 import { clickhouseAudienceWarehouse } from '../adapters/clickhouse/audience-warehouse.ts';
+import { clickhouseErasure } from '../adapters/clickhouse/erasure/erasure-engine.ts';
 import { clickhouseAudienceProfiler } from '../adapters/clickhouse/index/audience-profiler.ts';
 import { clickhouseDeviceIndex } from '../adapters/clickhouse/index/device-index.ts';
 import { clickhouseRejectReader } from '../adapters/clickhouse/reject-reader.ts';
 import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
 import { postgresChangeFeeds } from '../adapters/postgres/change-feed.ts';
+import { postgresErasureIndex, postgresErasureQueue } from '../adapters/postgres/erasure-queue.ts';
 import { postgresEventLog } from '../adapters/postgres/event-log.ts';
 import { postgresIndexStore } from '../adapters/postgres/index-store.ts';
 import { postgresFileStore } from '../adapters/postgres/file-store.ts';
@@ -22,6 +24,7 @@ import { s3ObjectListing } from '../adapters/s3/object-listing.ts';
 import { s3RejectStorage } from '../adapters/s3/reject-storage.ts';
 import { s3UploadStorage } from '../adapters/s3/upload-storage.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
+import { ed25519ProofSigner } from '../adapters/vault/proof-signer.ts';
 import { httpWebhookSender } from '../adapters/webhook/sender.ts';
 import { type Config, limitsOf, partnerNetworksOf, retentionOf } from './config.ts';
 import { type ConnectedEngine, connectShards } from './connect-engine.ts';
@@ -102,6 +105,14 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
     rejectStorage: instrumentPort('storage', 'rejectStorage', s3RejectStorage(s3, publicBucketOf(config))),
     warehouse: instrumentPort('clickhouse', 'warehouse', wrapPort('warehouse', clickhouseWarehouse(engine))),
     index: instrumentPort('clickhouse', 'index', wrapPort('index', clickhouseDeviceIndex(engine))),
+    erasureQueue: instrumentPort(
+      'postgres',
+      'erasureQueue',
+      wrapPort('erasureQueue', postgresErasureQueue(db, aesGcmSealer(config.INLET_SEALING_KEYS))),
+    ),
+    erasureEngine: instrumentPort('clickhouse', 'erasureEngine', wrapPort('erasureEngine', clickhouseErasure(engine))),
+    erasureIndex: instrumentPort('postgres', 'erasureIndex', postgresErasureIndex(db)),
+    proofSigner: ed25519ProofSigner(config.INLET_PROOF_KEY),
     ...publishingOf(config),
     profiler: instrumentPort('clickhouse', 'profiler', clickhouseAudienceProfiler(engine)),
     events: instrumentPort('postgres', 'events', postgresEventLog(db)),

@@ -22,6 +22,7 @@ import { pause } from '../usecases/admin/pause.ts';
 import { matchesTopology } from '../usecases/admin/topology.ts';
 import { runLane } from '../usecases/lane/run-lane.ts';
 import { abandonBatch, loadBatch } from '../usecases/load/load-batch.ts';
+import { runErasures, runErasuresEveryMs } from '../usecases/privacy/run-erasures.ts';
 import { exportRejects, exportRejectsEveryMs } from '../usecases/rejects/export-rejects.ts';
 import {
   computeReports,
@@ -89,6 +90,7 @@ const sweepers = [
     deps.requestedReports,
   ),
   repeat(exportRejectsEveryMs, (signal) => whileTopologyMatches(() => exportRejects(deps, signal)), log),
+  repeat(runErasuresEveryMs, (signal) => whileTopologyMatches(() => runErasures(deps, signal)), log),
   repeat(removeExpiredReportsEverySeconds * 1000, () => deps.reports.removeExpired(), log),
   repeat(removeExpiredReportsEverySeconds * 1000, () => deps.events.removeExpired(), log),
   repeat(removeStorageKeysEverySeconds * 1000, () => removeExpiredStorageKeys(deps), log),

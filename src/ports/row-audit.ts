@@ -14,7 +14,7 @@ export type RecordedImport = {
   readonly seq: number;
   readonly isReplace: boolean;
   readonly uniqueDevices: number;
-  /** True if a later import or delete of the partner may have replaced rows of this one. */
+  /** True if a later import, delete, or erasure of devices may have removed rows of this one. */
   readonly hasLater: boolean;
 };
 
@@ -35,6 +35,8 @@ export type RecordedAudience = Generation & {
   readonly uploadedByFiles: number;
   readonly uniqueDevices: number;
   readonly matchedDevices: number;
+  /** True if devices of the partner were erased after the counts were recorded. */
+  readonly isErased: boolean;
 };
 
 /** Reads the records of finished work, ordered by ID. */

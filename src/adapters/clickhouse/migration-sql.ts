@@ -16,6 +16,7 @@ export const replicatedTables: ReadonlySet<string> = new Set([
   'known_devices_local',
   'load_rejects_local',
   'purged_generations_local',
+  'erased_devices_local',
   ...indexTables,
   'index_lease_local',
 ]);

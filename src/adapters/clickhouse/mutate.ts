@@ -22,7 +22,7 @@ type Statement = {
   readonly query: string;
   readonly query_params: Record<string, unknown>;
   /** The partitions whose rows the mutation changes. */
-  readonly partitions: readonly number[];
+  readonly partitions: readonly (number | string)[];
 };
 
 type Deletion = Statement & {
@@ -83,7 +83,7 @@ export async function areDeleted(shard: Shard, { left, query_params }: Deletion)
 export async function untilApplied(
   shard: Server,
   table: string,
-  partitions: readonly number[],
+  partitions: readonly (number | string)[],
   { signal, maxMs = Number.POSITIVE_INFINITY }: { readonly signal?: AbortSignal; readonly maxMs?: number } = {},
 ): Promise<boolean> {
   const end = performance.now() + maxMs;

@@ -12,6 +12,7 @@ import { addJobCommands } from './job-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addKnownDevicesCommands } from './known-devices-command.ts';
 import { addRepairCommands } from './repair-command.ts';
+import { addPrivacyCommands } from './privacy-command.ts';
 import { addTopologyCommands } from './topology-command.ts';
 import { addPartnerCommands } from './partner-commands.ts';
 
@@ -33,6 +34,7 @@ export function createProgram(): Command {
     addDoctorCommand(program);
     addKnownDevicesCommands(program);
     addIndexCommands(program);
+    addPrivacyCommands(program);
     addTopologyCommands(program);
     addExamples(program);
   });

@@ -40,6 +40,10 @@ const examples: Readonly<Record<string, string>> = {
   'index status': 'inlet index status',
   'index verify': 'inlet index verify',
   'index rebuild': 'inlet index rebuild',
+  'privacy erase': 'inlet privacy erase --file deletions.csv',
+  'privacy list': 'inlet privacy list',
+  'privacy proof': 'inlet privacy proof 12 > proof.json',
+  'privacy public-key': 'inlet privacy public-key',
   'topology show': 'inlet topology',
   'topology change': 'inlet topology change --confirm',
 };

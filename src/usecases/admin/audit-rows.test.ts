@@ -35,12 +35,20 @@ const recordedAudience: RecordedAudience = {
   uploadedByFiles: 12,
   uniqueDevices: 10,
   matchedDevices: 4,
+  isErased: false,
 };
 
 describe('the audit of an audience', () => {
   const cases: [behavior: string, changes: Partial<RecordedAudience>, devices: number, differences: string[]][] = [
     ['accepts counts that agree', {}, 10, []],
     ['reports missing devices', {}, 9, ['10 devices are recorded, but 9 are stored.']],
+    ['accepts fewer devices after an erasure', { isErased: true }, 9, []],
+    [
+      'reports unexpected devices after an erasure',
+      { isErased: true },
+      11,
+      ['10 devices are recorded, but 11 are stored.'],
+    ],
     [
       'reports uploaded devices that the files do not explain',
       { uploadedDevices: 24 },

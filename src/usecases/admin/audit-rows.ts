@@ -138,9 +138,10 @@ async function auditAudience(deps: AuditDeps, recorded: RecordedAudience): Promi
 }
 
 export function differencesOfAudience(recorded: RecordedAudience, devices: number): string[] {
-  const { uploadedDevices, uploadedByFiles, uniqueDevices, matchedDevices } = recorded;
+  const { uploadedDevices, uploadedByFiles, uniqueDevices, matchedDevices, isErased } = recorded;
+  const isExplained = uniqueDevices === devices || (isErased && devices < uniqueDevices);
   return [
-    ...(uniqueDevices === devices ? [] : [`${uniqueDevices} devices are recorded, but ${devices} are stored.`]),
+    ...(isExplained ? [] : [`${uniqueDevices} devices are recorded, but ${devices} are stored.`]),
     ...(uploadedDevices === uploadedByFiles
       ? []
       : [`${uploadedDevices} uploaded devices are recorded, but the files have ${uploadedByFiles}.`]),

@@ -60,6 +60,7 @@ export const remedies: Readonly<Record<string, string>> = {
   wrong_shape: "Upload rows of `id,keys` or `id,id_type,country,operation,keys` for an import, or `id,event` for an audience.",
   line_out_of_bounds: "Check the program that creates the file. Each row must end with a newline.",
   unpacked_too_large: "Split the file and import the parts under one prefix.",
+  invalid_id_list: "Send one device ID per line, and split a long file into several deletions.",
   file_changed: "Import the file again after the upload completes.",
   file_failed: "Fix the failed files and import them again.",
   load_abandoned: "Import the file again. If the error persists, contact the operator and include the import log ID.",

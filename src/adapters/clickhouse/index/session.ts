@@ -58,7 +58,7 @@ export async function inFoldSession<T>(
   } finally {
     // Frees the memory early. If this fails, ClickHouse drops the tables when the idle session ends.
     await session
-      .run('DROP TEMPORARY TABLE IF EXISTS changed_cells, changed_devices, joined_devices')
+      .run('DROP TEMPORARY TABLE IF EXISTS changed_cells, changed_devices, joined_devices, removed_devices')
       .catch(() => null);
   }
 }

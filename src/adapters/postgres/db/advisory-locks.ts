@@ -35,6 +35,8 @@ export const advisoryLocks = {
   storageKeys: 7_340_037,
   /** Transaction lock while a worker claims an export of rejected rows. */
   rejectExport: 7_340_035,
+  /** Transaction lock while a worker claims a batch of erasures. */
+  erasure: 7_340_041,
 } as const;
 
 /**

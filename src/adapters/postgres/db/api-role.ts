@@ -123,6 +123,9 @@ export const apiTables: Readonly<Record<string, string>> = {
   audience_load: 'SELECT, INSERT, UPDATE (superseded, dismissed_at)',
   dead_generation: 'SELECT, INSERT',
   accepted_request: 'SELECT, INSERT, UPDATE (fingerprint, result, accepted_at)',
+  // Only workers decrypt the sealed IDs.
+  erasure:
+    'SELECT (id, partner_id, batch_id, status, requested_by, object_key, ids, invalid_lines, ids_digest, waiting_for, failure_code, failure_detail, proof, proof_csv, requested_at, finished_at), INSERT (partner_id, requested_by, object_key, key_id, sealed, ids, ids_digest)',
   storage_key: 'SELECT, INSERT (partner_id, access_key_id, created_by, expires_at), UPDATE (expires_at)',
   request_window: 'SELECT, INSERT, UPDATE (number, taken)',
   partner_usage: 'SELECT',
@@ -155,6 +158,8 @@ export const closedToApi: Readonly<Record<string, string>> = {
   backup: 'written by `inlet backup` and read by the operator API',
   console_session: 'sessions are found by hash, through find_console_session()',
   schema_migration: 'read and written by `inlet migrate` and `inlet doctor`',
+  erasure_batch: 'used by workers and `inlet privacy`',
+  erased_partner: 'written by workers and read by `inlet audit`',
   index_change: 'written by triggers and read by workers',
   index_fold: 'read through folds_of_all()',
   index_shard: 'used by workers only',

@@ -1,0 +1,35 @@
+import { type Engine, type Server, type Shard, selectNumber, selectRows } from '../connect.ts';
+import { areDeleted, mutate, untilApplied } from '../mutate.ts';
+
+/** Does nothing if an earlier attempt has erased the rows, because every mutation hard-links all other parts. */
+export async function eraseFrom(engine: Engine, table: string, condition: string, signal: AbortSignal): Promise<void> {
+  const eraseOn = async (shard: Shard): Promise<void> => {
+    const partitions = await partitionsOf(shard, table);
+    const left = `SELECT toString(count()) AS number FROM ${table} WHERE ${condition}`;
+    const query = `ALTER TABLE ${table} DELETE WHERE ${condition}`;
+    const deletion = { query, query_params: {}, partitions, left };
+    // Mutations of an interrupted attempt can still be running.
+    await Promise.all(shard.map((server) => untilApplied(server, table, partitions, { signal })));
+    if (!(await areDeleted(shard, deletion))) await mutate(shard, table, deletion, signal);
+  };
+  await Promise.all(engine.shards.map(eraseOn));
+}
+
+async function partitionsOf(shard: Shard, table: string): Promise<string[]> {
+  const found = await Promise.all(
+    shard.map((server) =>
+      selectRows<{ id: string }>(
+        server,
+        `SELECT DISTINCT partition_id AS id FROM system.parts
+         WHERE active AND database = currentDatabase() AND table = {table: String}`,
+        { table },
+      ),
+    ),
+  );
+  return [...new Set(found.flat().map(({ id }) => id))];
+}
+
+export async function exists(server: Server, table: string): Promise<boolean> {
+  const query = `SELECT toString(count()) AS number FROM system.tables WHERE database = currentDatabase() AND name = {table: String}`;
+  return (await selectNumber(server, { query, query_params: { table } })) > 0;
+}

@@ -1,0 +1,48 @@
+import type { BatchScope } from '../../../ports/erasure.ts';
+
+/** The list of the devices that a running erasure removes. */
+export const listTable = 'erased_devices_local';
+
+/** What a row of the list stands for. */
+export const listKind = {
+  requested: 0,
+  /** Devices that are no longer known. */
+  unknown: 1,
+  /** Devices without any row, whose number is removed. */
+  unnumbered: 2,
+  /** Rejected lines that are erased. */
+  reject: 3,
+  /** Rejected lines with a requested device, of any partner. */
+  foundReject: 4,
+} as const;
+
+export const zeroDevice = `toUUID('00000000-0000-0000-0000-000000000000')`;
+
+/** IDs are written into statements, because a mutation keeps its text and cannot have parameters that change. */
+export function checkedId(id: number): number {
+  if (!Number.isSafeInteger(id) || id < 0) throw new TypeError(`${id} is not an ID`);
+  return id;
+}
+
+export function listed(batchId: number, kind: number): string {
+  return `batch_id = ${checkedId(batchId)} AND kind = ${kind}`;
+}
+
+/** A condition for rows with one of the listed devices, of any partner. */
+export function hasDevice(batchId: number, kind: number): string {
+  return `device IN (SELECT device FROM ${listTable} WHERE ${listed(batchId, kind)})`;
+}
+
+/** A condition for the rows that are erased in a table with the columns `partner_id` and `device`. */
+export function isErased({ batchId, partnerIds }: BatchScope): string {
+  if (partnerIds === null) return hasDevice(batchId, listKind.requested);
+  // The list of partners restricts the partitions that are read.
+  return `partner_id IN (${partnerIds.map(checkedId).join()}) AND (partner_id, device) IN (
+    SELECT partner_id, device FROM ${listTable} WHERE ${listed(batchId, listKind.requested)})`;
+}
+
+/** A condition for the rejected lines that are erased. */
+export function isErasedReject({ batchId }: BatchScope): string {
+  return `(load_id, file_id, row) IN (
+    SELECT load_id, file_id, row FROM ${listTable} WHERE ${listed(batchId, listKind.reject)})`;
+}

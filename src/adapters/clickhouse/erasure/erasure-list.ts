@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type { PartnerId } from '../../../domain/ids.ts';
+import type { BatchScope, ErasureEngine, ErasureQueue } from '../../../ports/erasure.ts';
+import {
+  type Engine,
+  onEveryShard,
+  onEveryShardInSync,
+  selectNumber,
+  selectRows,
+  syncAllReplicas,
+} from '../connect.ts';
+import { checkedId, listKind, listTable, listed, zeroDevice } from './erased-devices.ts';
+
+/** Rows of a batch are dropped by partition, whatever their number. */
+const dropAnySize = { max_partition_size_to_drop: '0' };
+
+export async function dropList(engine: Engine, batchId: number): Promise<void> {
+  await dropKinds(engine, batchId, Object.values(listKind));
+}
+
+/** The list is read by mutations on every replica, so that every replica must have the same list. */
+export async function dropKinds(engine: Engine, batchId: number, kinds: readonly number[]): Promise<void> {
+  await syncAllReplicas(engine, [listTable]);
+  await onEveryShard(engine, (shard) =>
+    shard.command({
+      query: `ALTER TABLE ${listTable} ${kinds.map((kind) => `DROP PARTITION (${checkedId(batchId)}, ${kind})`).join(', ')}`,
+      clickhouse_settings: dropAnySize,
+    }),
+  );
+  await syncAllReplicas(engine, [listTable]);
+}
+
+export async function addIds(
+  engine: Engine,
+  batchId: number,
+  partnerId: PartnerId | null,
+  ids: readonly string[],
+): Promise<void> {
+  const values = ids.map((device) => ({
+    batch_id: batchId,
+    kind: listKind.requested,
+    partner_id: partnerId ?? 0,
+    device,
+  }));
+  await onEveryShard(engine, (shard) => shard.insert({ table: listTable, values, format: 'JSONEachRow' }));
+  await syncAllReplicas(engine, [listTable]);
+}
+
+/** The ID of a line as it is stored. A line that is not an ID gets the zero ID. */
+const deviceOfLine = `toUUIDOrZero(if(match(id, '^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$'), ${hyphenated(`replaceAll(id, '-', '')`)}, ''))`;
+
+/** Inserts the hyphens into 32 hexadecimal digits. */
+function hyphenated(digits: string): string {
+  return `replaceRegexpOne(${digits}, '^(.{8})(.{4})(.{4})(.{4})(.{12})$', '\\\\1-\\\\2-\\\\3-\\\\4-\\\\5')`;
+}
+
+export const addFile =
+  (engine: Engine): ErasureEngine['addFile'] =>
+  async (batchId, partnerId, { body, isGzip }, signal) => {
+    const [first, ...others] = engine.shards.map(([server]) => server);
+    if (!first) throw new Error('an engine has a shard');
+    const columns = 'batch_id, kind, partner_id, device';
+    const hash = createHash('sha256');
+    const hashed = (async function* (): AsyncGenerator<Buffer> {
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    })();
+    const { stream, summary } = await first.exec({
+      query: `INSERT INTO ${listTable} (${columns})
+        SELECT ${checkedId(batchId)}, ${listKind.requested}, ${checkedId(partnerId ?? 0)}, device
+        FROM (SELECT ${deviceOfLine} AS device FROM (SELECT lower(trim(BOTH ' \\t\\r"\\'\\xEF\\xBB\\xBF' FROM line)) AS id FROM input('line String')))
+        WHERE device != ${zeroDevice} FORMAT LineAsString`,
+      values: Readable.from(hashed, { objectMode: false }),
+      // Otherwise, duplicates in a block would not be counted.
+      clickhouse_settings: { optimize_on_insert: 0 },
+      http_headers: isGzip ? { 'Content-Encoding': 'gzip' } : {},
+      abort_signal: signal,
+    });
+    await finished(stream.resume());
+    await syncAllReplicas(engine, [listTable]);
+    const ofList = `${listed(batchId, listKind.requested)} AND partner_id = ${checkedId(partnerId ?? 0)}`;
+    for (const shard of others)
+      await shard.command({
+        query: `INSERT INTO ${listTable} (${columns}) SELECT ${columns}
+          FROM cluster('${engine.cluster}', currentDatabase(), ${listTable}) WHERE ${ofList}`,
+      });
+    await syncAllReplicas(engine, [listTable]);
+    const ids = Number(summary?.written_rows ?? 0);
+    const invalidLines = Math.max(0, Number(summary?.read_rows ?? 0) - ids);
+    return { ids, invalidLines, digest: hash.digest('hex') };
+  };
+
+export async function countListed(engine: Engine, batchId: number): Promise<number> {
+  const counts = await onEveryShardInSync(engine, [listTable], (shard) =>
+    selectNumber(shard, {
+      query: `SELECT toString(count()) AS number FROM ${listTable} FINAL WHERE ${listed(batchId, listKind.requested)}`,
+    }),
+  );
+  if (new Set(counts).size > 1)
+    throw new Error(`the shards have different lists of the devices of batch ${batchId}: ${counts.join(', ')} devices`);
+  return counts[0] ?? 0;
+}
+
+/** Hexadecimal digits in a rejected line that can be a device ID, with or without hyphens. */
+const idsInText = `arrayMap(found -> toUUIDOrZero(${hyphenated(`replaceAll(lower(found), '-', '')`)}),
+  extractAll(text, '[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}'))`;
+
+/** Hashes of a device as partners compute them: of the ID in lowercase, in uppercase, and without hyphens. */
+const hashesOfDevice = `arrayFlatten(arrayMap(
+  form -> [lower(hex(MD5(form))), lower(hex(SHA1(form))), lower(hex(SHA256(form)))],
+  [toString(device), upper(toString(device)), replaceAll(toString(device), '-', '')]))`;
+const hashesInText = `arrayMap(found -> lower(found), extractAll(text, '[0-9a-fA-F]{32,64}'))`;
+
+/** The rows of several partners can be in the same file ID only if the record of the file is gone. */
+const ownersAtATime = 10_000;
+
+type Found = { readonly partner: string; readonly file: string };
+
+/** Only lines of loads that started before the batch are searched. Later lines belong to new imports. */
+export async function findRejects(
+  engine: Engine,
+  { batchId, partnerIds }: BatchScope,
+  lastLoadId: number,
+  ownersOf: ErasureQueue['ownersOf'],
+): Promise<void> {
+  const columns = 'batch_id, kind, partner_id, device, load_id, file_id, row';
+  const isSearched = `load_id <= ${checkedId(lastLoadId)}`;
+  const kind = partnerIds === null ? listKind.reject : listKind.foundReject;
+  const insert = `INSERT INTO ${listTable} (${columns})
+    SELECT ${checkedId(batchId)}, ${kind}, d.partner_id, ${zeroDevice}, r.load_id, r.file_id, r.row`;
+  const requested = `${listTable} WHERE ${listed(batchId, listKind.requested)}`;
+  await onEveryShardInSync(engine, [listTable, 'load_rejects_local'], async (shard) => {
+    await shard.command({
+      query: `${insert} FROM (SELECT partner_id, device FROM ${requested}) AS d INNER JOIN (
+          SELECT arrayJoin(${idsInText}) AS device, load_id, file_id, row FROM load_rejects_local WHERE ${isSearched}
+        ) AS r ON d.device = r.device`,
+    });
+    const hashed = `load_rejects_local WHERE ${isSearched} AND reason = 'hashed_id'`;
+    if ((await selectNumber(shard, { query: `SELECT toString(count()) AS number FROM ${hashed}` })) === 0) return;
+    await shard.command({
+      query: `${insert} FROM (
+          SELECT partner_id, arrayJoin(${hashesOfDevice}) AS hash FROM ${requested}
+        ) AS d INNER JOIN (
+          SELECT arrayJoin(${hashesInText}) AS hash, load_id, file_id, row FROM ${hashed}
+        ) AS r ON d.hash = r.hash`,
+    });
+  });
+  if (partnerIds !== null) await keepOwnRejects(engine, batchId, ownersOf);
+  await syncAllReplicas(engine, [listTable]);
+}
+
+/** A partner erases only lines of its own files. Lines of a file without a record belong to nobody else. */
+async function keepOwnRejects(engine: Engine, batchId: number, ownersOf: ErasureQueue['ownersOf']): Promise<void> {
+  await onEveryShardInSync(engine, [listTable], async (shard) => {
+    const found = await selectRows<Found>(
+      shard,
+      `SELECT DISTINCT toString(partner_id) AS partner, toString(file_id) AS file FROM ${listTable}
+       WHERE ${listed(batchId, listKind.foundReject)} ORDER BY partner_id, file_id`,
+    );
+    for (let start = 0; start < found.length; start += ownersAtATime) {
+      const page = found.slice(start, start + ownersAtATime);
+      const owners = await ownersOf(page.map(({ file }) => Number(file)));
+      const own = page.filter(({ partner, file }) => (owners.get(Number(file)) ?? Number(partner)) === Number(partner));
+      if (own.length === 0) continue;
+      const pairs = own.map(({ partner, file }) => `(${checkedId(Number(partner))},${checkedId(Number(file))})`);
+      await shard.command({
+        query: `INSERT INTO ${listTable} (batch_id, kind, partner_id, device, load_id, file_id, row)
+          SELECT batch_id, ${listKind.reject}, partner_id, device, load_id, file_id, row FROM ${listTable}
+          WHERE ${listed(batchId, listKind.foundReject)} AND (partner_id, file_id) IN (${pairs.join()})`,
+        clickhouse_settings: { max_query_size: '4194304' },
+      });
+    }
+  });
+}

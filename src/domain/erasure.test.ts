@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { Failure } from './failure.ts';
+import { addErased, textOfIds, proofOf, stepAfterCount, toErasedId, toErasedIds } from './erasure.ts';
+
+const id = 'a3f1c2d4-5678-90ab-cdef-1234567890ab';
+const at = new Date('2026-11-15T01:14:02Z');
+const batch = {
+  batchId: 3,
+  startedAt: at,
+  erasedAt: at,
+  finishedAt: at,
+  erased: [
+    { table: 'device_attributes', shard: 1, partnerId: 7, rows: 4 },
+    { table: 'device_attributes', shard: 1, partnerId: 8, rows: 2 },
+    { table: 'known_devices', shard: 1, partnerId: 0, rows: 1 },
+  ],
+  remaining: [{ table: 'device_attributes', shard: 1, replica: 1, rows: 0 }],
+};
+const request = { id: 5, ids: 1, invalidLines: 0, idsDigest: 'x', requestedAt: at };
+
+describe('the IDs of an erasure', () => {
+  it.each([id, id.toUpperCase(), id.replaceAll('-', ''), ` ${id}\r`])('accepts %j', (text) => {
+    expect(toErasedId(text)).toBe(id);
+  });
+
+  it.each(['', 'not-an-id', `${id}0`, '00000000-0000-0000-0000-000000000000', '0'.repeat(32)])('rejects %j', (text) => {
+    expect(toErasedId(text)).toBeNull();
+  });
+
+  it('are sorted and distinct', () => {
+    const other = '0'.repeat(31) + '1';
+    expect(toErasedIds([id, other, id.toUpperCase()])).toEqual(['00000000-0000-0000-0000-000000000001', id]);
+  });
+
+  it('name the field of an invalid ID', () => {
+    expect(() => toErasedIds([id, 'x'])).toThrow(Failure);
+  });
+
+  it('are written like a file with one ID per line', () => {
+    expect(textOfIds([id])).toBe(`${id}\n`);
+  });
+});
+
+describe('the proof of an erasure', () => {
+  it("contains only the partner's own counts", () => {
+    const { proof } = proofOf(batch, { ...request, partnerId: 7 }, () => '');
+    expect(proof.scope).toBe('partner');
+    expect(proof.erased).toEqual([{ table: 'device_attributes', shard: 1, rows_erased: 4 }]);
+  });
+
+  it('of an operator contains the counts of all partners', () => {
+    const { proof, csv } = proofOf(batch, { ...request, partnerId: null }, () => '');
+    expect(proof.erased).toEqual([
+      { table: 'device_attributes', shard: 1, rows_erased: 6 },
+      { table: 'known_devices', shard: 1, rows_erased: 1 },
+    ]);
+    expect(csv).toBe(
+      'table,shard,replica,rows_erased,rows_remaining\r\ndevice_attributes,1,,6,\r\nknown_devices,1,,1,\r\ndevice_attributes,1,1,,0\r\n',
+    );
+  });
+});
+
+describe('the rounds of an erasure', () => {
+  it('add up', () => {
+    const rows = { table: 'device_attributes', shard: 1, partnerId: 7 };
+    expect(addErased([{ ...rows, rows: 4 }], [{ ...rows, rows: 1 }])).toEqual([{ ...rows, rows: 5 }]);
+  });
+
+  it('continue until no replica has a row', () => {
+    const zero = { table: 'device_attributes', shard: 1, replica: 1, rows: 0 };
+    expect(stepAfterCount([zero])).toBe('clean');
+    expect(stepAfterCount([zero, { ...zero, replica: 2, rows: 1 }])).toBe('count');
+  });
+});

@@ -1,0 +1,179 @@
+import type { Readable } from 'node:stream';
+import type {
+  ErasedRows,
+  Erasure,
+  ErasureProof,
+  ErasureStep,
+  ErasureWait,
+  FinishedErasure,
+  ProofSignature,
+  RemainingRows,
+  SignedProof,
+} from '../domain/erasure.ts';
+import type { FailureCode } from '../domain/failure-catalog.ts';
+import type { IdempotentRequest } from '../domain/idempotency.ts';
+import type { PartnerId } from '../domain/ids.ts';
+import type { Fold } from './device-index.ts';
+
+export type NewErasure = {
+  readonly requestedBy: string;
+  readonly source: { readonly ids: readonly string[] } | { readonly objectKey: string };
+};
+
+/** The requests of partners. */
+export interface ErasureStore {
+  /** Throws `too_many_open_jobs` above the limit of open requests. Returns the ID of the request. */
+  request(partnerId: PartnerId, erasure: NewErasure, idempotency: IdempotentRequest | null): Promise<number>;
+  find(partnerId: PartnerId, id: number): Promise<Erasure | null>;
+  /** Returns null if the request does not exist or has no proof yet. */
+  findProof(partnerId: PartnerId, id: number): Promise<StoredProof | null>;
+}
+
+export type StoredProof = { readonly proof: SignedProof; readonly csv: string };
+
+/** The devices of a batch: of every partner (null), or of these partners. */
+export type BatchScope = { readonly batchId: number; readonly partnerIds: readonly PartnerId[] | null };
+
+export type ClaimedBatch = BatchScope & {
+  readonly claim: number;
+  readonly step: ErasureStep;
+  readonly rounds: number;
+  readonly lastLoadId: number;
+  readonly firstFoldId: number | null;
+  readonly erased: readonly ErasedRows[];
+  readonly remaining: readonly RemainingRows[];
+  readonly startedAt: Date;
+  readonly erasedAt: Date | null;
+};
+
+/** A request of a batch whose list has to be written. Operators' commands write their lists themselves. */
+export type ListedErasure = FinishedErasure & {
+  readonly source:
+    | { readonly kind: 'ids'; readonly ids: readonly string[] }
+    | { readonly kind: 'file'; readonly key: string }
+    | { readonly kind: 'received' };
+};
+
+/** `digest` is the SHA-256 digest of the file as it is stored, or of the IDs of a request. */
+export type IdList = { readonly ids: number; readonly invalidLines: number; readonly digest: string };
+
+export type BatchChange = {
+  readonly step: ErasureStep;
+  readonly rounds?: number;
+  readonly firstFoldId?: number;
+  readonly erased?: readonly ErasedRows[];
+  readonly remaining?: readonly RemainingRows[];
+  /** Records that no row remained. */
+  readonly isErased?: boolean;
+};
+
+/** The batches of erasures. One batch runs at a time. */
+export interface ErasureQueue {
+  /** Continues the open batch if no worker holds it, or starts one with all requests that wait. */
+  claim(leaseSeconds: number): Promise<ClaimedBatch | null>;
+  /** Returns false if the claim was lost. */
+  renew(batch: ClaimedBatch, leaseSeconds: number): Promise<boolean>;
+  /** Returns the batch at its next step. Throws if the claim was lost. */
+  advance(batch: ClaimedBatch, change: BatchChange): Promise<ClaimedBatch>;
+  /** Releases the claim. The batch continues after this many seconds. */
+  postpone(batch: ClaimedBatch, seconds: number, waitingFor: ErasureWait | null): Promise<void>;
+  listRequests(batch: ClaimedBatch): Promise<readonly ListedErasure[]>;
+  recordList(batch: ClaimedBatch, id: number, list: IdList): Promise<void>;
+  /** Ends a request without erasing its devices. */
+  fail(
+    batch: ClaimedBatch,
+    id: number,
+    failure: { readonly code: FailureCode; readonly detail: string },
+  ): Promise<void>;
+  /** Counts loads of the batch's partners that started before the batch and have not been published. */
+  countOpenLoads(batch: ClaimedBatch): Promise<number>;
+  /** Returns the partner of each file. Omits files whose records have been removed. */
+  ownersOf(fileIds: readonly number[]): Promise<ReadonlyMap<number, PartnerId>>;
+  /** Records that rows of these partners have been erased, before the first of them is. */
+  noteErased(partnerIds: readonly PartnerId[]): Promise<void>;
+  /** Stores the proofs, wipes the sealed IDs, and ends the batch and its requests. */
+  finish(
+    batch: ClaimedBatch,
+    finishedAt: Date,
+    proofs: readonly { readonly id: number; readonly proof: SignedProof; readonly csv: string }[],
+  ): Promise<void>;
+}
+
+/** The requests of operators, which erase the devices of all partners. */
+export interface OperatorErasures {
+  /** Starts a batch whose list the command writes. No worker claims it until the list is complete. */
+  begin(requestedBy: string): Promise<{ readonly id: number; readonly batchId: number }>;
+  complete(id: number, list: IdList): Promise<void>;
+  /** Ends a request whose list could not be written. */
+  abandon(id: number, detail: string): Promise<void>;
+  /** Lists the newest requests of operators and partners. */
+  list(limit: number): Promise<readonly ListedByOperator[]>;
+  findProof(id: number): Promise<StoredProof | null>;
+}
+
+export type ListedByOperator = Erasure & { readonly partner: string | null; readonly step: ErasureStep | null };
+
+/** Erases rows in the engine. Every method can be repeated. */
+export interface ErasureEngine {
+  dropList(batchId: number): Promise<void>;
+  /** Adds devices to the list on every shard. */
+  addIds(batchId: number, partnerId: PartnerId | null, ids: readonly string[]): Promise<void>;
+  /** Adds the devices of a file with one ID per line. */
+  addFile(batchId: number, partnerId: PartnerId | null, file: IdFile, signal: AbortSignal): Promise<IdList>;
+  /** Counts the listed devices. Throws if the shards do not have the same list. */
+  countListed(batchId: number): Promise<number>;
+  /** Finds rejected lines that contain a listed device. */
+  findRejects(scope: BatchScope, lastLoadId: number, ownersOf: ErasureQueue['ownersOf']): Promise<void>;
+  countRows(scope: BatchScope): Promise<readonly ErasedRows[]>;
+  eraseRows(scope: BatchScope, signal: AbortSignal): Promise<void>;
+  /** Counts staged rows of loads that started before the batch. */
+  countStaged(scope: BatchScope, lastLoadId: number): Promise<number>;
+  /** Counts the remaining rows on every replica. Throws if a replica is unavailable. */
+  countRemaining(scope: BatchScope): Promise<readonly RemainingRows[]>;
+  /** Deletes the files of replaced parts that have reached their lifetime. */
+  removeReplacedParts(): Promise<void>;
+  /** Counts parts that were replaced before this time and whose files still exist, on every replica. */
+  countReplacedParts(before: Date): Promise<number>;
+  countDetachedParts(): Promise<number>;
+  /** Removes the devices from the known devices and the device index. The caller holds the lease. */
+  eraseFromIndex(
+    scope: BatchScope,
+    folds: { readonly everywhere: Fold; readonly ofPartners: Fold },
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** What the index contains since this fold. */
+  listFolded(firstFoldId: number): Promise<ErasedFolds>;
+  /** Listed devices that were imported again while they were being erased. */
+  findImportedAgain(scope: BatchScope): Promise<ImportedAgain>;
+}
+
+export type ErasedFolds = {
+  readonly partners: readonly { readonly partnerId: PartnerId; readonly foldId: number }[];
+  readonly audiences: readonly {
+    readonly audienceId: number;
+    readonly generation: number;
+    readonly foldId: number;
+    readonly devices: number;
+  }[];
+};
+
+export type ImportedAgain = {
+  readonly attributes: readonly { readonly partnerId: PartnerId; readonly attributeId: number }[];
+  readonly audiences: readonly { readonly partnerId: PartnerId; readonly audienceId: number }[];
+};
+
+/** Records what an erasure changed in the device index. */
+export interface ErasureIndexStore {
+  recordErased(folded: ErasedFolds, again: ImportedAgain): Promise<void>;
+}
+
+/** A file with one ID per line. */
+export type IdFile = { readonly body: Readable; readonly isGzip: boolean };
+
+/** Signs proofs. */
+export interface ProofSigner {
+  /** SHA-256, in hexadecimal. */
+  digest(text: string): string;
+  /** Null if no key is configured. */
+  sign(proof: ErasureProof): ProofSignature | null;
+}

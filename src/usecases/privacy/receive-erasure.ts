@@ -1,0 +1,25 @@
+import { maxIdsPerFile } from '../../domain/erasure.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { ErasureEngine, IdFile, IdList, OperatorErasures } from '../../ports/erasure.ts';
+
+type Deps = { readonly erasures: OperatorErasures; readonly erasureEngine: Pick<ErasureEngine, 'addFile'> };
+
+/** Writes the list of an operator to the engine. If the command dies, nothing is erased. */
+export async function receiveErasure(
+  { erasures, erasureEngine }: Deps,
+  requestedBy: string,
+  list: IdFile,
+): Promise<IdList & { readonly id: number }> {
+  const { id, batchId } = await erasures.begin(requestedBy);
+  try {
+    const received = await erasureEngine.addFile(batchId, null, list, new AbortController().signal);
+    if (received.ids === 0) throw new Failure('invalid_id_list', 'The list contains no device ID.');
+    if (received.ids > maxIdsPerFile)
+      throw new Failure('invalid_id_list', `The list contains more than ${maxIdsPerFile} device IDs. Split it.`);
+    await erasures.complete(id, received);
+    return { id, ...received };
+  } catch (error) {
+    await erasures.abandon(id, error instanceof Failure ? error.detail : 'The list was not received completely.');
+    throw error;
+  }
+}

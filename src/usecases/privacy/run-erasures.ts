@@ -1,0 +1,262 @@
+import {
+  type ErasedRows,
+  type ErasureProof,
+  type ErasureWait,
+  type SignedProof,
+  addErased,
+  maxIdsPerFile,
+  proofOf,
+  stepAfterCount,
+} from '../../domain/erasure.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { PartnerId } from '../../domain/ids.ts';
+import { pathType } from '../../domain/import-log.ts';
+import type { Limits } from '../../domain/limits.ts';
+import type { DeviceIndex, IndexStore } from '../../ports/device-index.ts';
+import type {
+  ClaimedBatch,
+  ErasureEngine,
+  ErasureIndexStore,
+  ErasureQueue,
+  ListedErasure,
+  ProofSigner,
+} from '../../ports/erasure.ts';
+import type { SourceStorage } from '../../ports/object-store.ts';
+import type { Log } from '../../ports/observability.ts';
+import { takeLease, whileFoldsWait } from '../index/fold-index.ts';
+import { pollWhile } from '../load/load-batch.ts';
+
+export type ErasureDeps = {
+  readonly erasureQueue: ErasureQueue;
+  readonly erasureEngine: ErasureEngine;
+  readonly erasureIndex: ErasureIndexStore;
+  readonly index: Pick<DeviceIndex, 'takeLease'>;
+  readonly indexStore: Pick<IndexStore, 'runAlone' | 'nextFoldId'>;
+  readonly proofSigner: ProofSigner;
+  readonly sources: SourceStorage;
+  readonly limits: Limits;
+  readonly log: Log;
+};
+
+/** How often every worker checks for erasures. One worker at a time runs a batch. */
+export const runErasuresEveryMs = 1_000;
+
+/** Another worker continues the batch this long after its worker has died. */
+const leaseSeconds = 15;
+const retryAfterSeconds = 10;
+const waitSeconds = 1;
+const maxIndexWaitMs = 30_000;
+
+/** The step cannot continue yet. The batch is released and continues later. */
+class Waits extends Error {
+  readonly reason: ErasureWait;
+
+  constructor(reason: ErasureWait) {
+    super(`waiting for ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** Runs the open batch, step by step. A killed worker's batch is continued by another worker at its last step. */
+export async function runErasures(deps: ErasureDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const batch = await deps.erasureQueue.claim(leaseSeconds);
+    if (!batch || !(await runBatch(deps, batch, signal))) return;
+  }
+}
+
+/** Returns false if the batch has to wait. */
+async function runBatch(deps: ErasureDeps, claimed: ClaimedBatch, signal: AbortSignal): Promise<boolean> {
+  const { erasureQueue: queue, log } = deps;
+  const lost = new AbortController();
+  const stop = AbortSignal.any([signal, lost.signal]);
+  let batch = claimed;
+  try {
+    await pollWhile(
+      log,
+      async () => {
+        if (!(await queue.renew(claimed, leaseSeconds))) lost.abort();
+      },
+      async () => {
+        while (batch.step !== 'done') {
+          stop.throwIfAborted();
+          batch = await steps[batch.step](deps, batch, stop);
+          log.info({ batchId: batch.batchId, step: batch.step, rounds: batch.rounds }, 'erasure');
+        }
+      },
+    );
+    return true;
+  } catch (error) {
+    if (lost.signal.aborted) return false;
+    if (signal.aborted) await queue.postpone(batch, 0, null);
+    else if (error instanceof Waits) await queue.postpone(batch, waitSeconds, error.reason);
+    else {
+      log.warn({ batchId: batch.batchId, step: batch.step, err: error }, 'an erasure failed and is tried again');
+      await queue.postpone(batch, retryAfterSeconds, 'servers');
+    }
+    return false;
+  }
+}
+
+type Step = (deps: ErasureDeps, batch: ClaimedBatch, signal: AbortSignal) => Promise<ClaimedBatch>;
+
+const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
+  receive: (_deps, { batchId }) => Promise.reject(new Error(`batch ${batchId} has no list yet`)),
+
+  list: async (deps, batch, signal) => {
+    const { erasureQueue: queue, erasureEngine: engine } = deps;
+    const requests = await queue.listRequests(batch);
+    if (requests.length === 0) {
+      await engine.dropList(batch.batchId);
+      await queue.finish(batch, new Date(), []);
+      return { ...batch, step: 'done' };
+    }
+    // The command of an operator has written its list already, and that list cannot be written again.
+    if (requests.every(({ source }) => source.kind === 'received')) return queue.advance(batch, { step: 'wait' });
+    await engine.dropList(batch.batchId);
+    let hasFailed = false;
+    for (const request of requests) hasFailed = !(await writeList(deps, batch, request, signal)) || hasFailed;
+    // The list may contain devices of a request that failed, so it is written again without them.
+    return queue.advance(batch, { step: hasFailed ? 'list' : 'wait' });
+  },
+
+  // Loads that started before the batch could otherwise publish an erased device afterward.
+  wait: async ({ erasureQueue: queue, erasureEngine: engine }, batch) => {
+    if ((await queue.countOpenLoads(batch)) > 0) throw new Waits('loads');
+    if ((await engine.countStaged(batch, batch.lastLoadId)) > 0) throw new Waits('loads');
+    return queue.advance(batch, { step: 'count' });
+  },
+
+  count: async ({ erasureQueue: queue, erasureEngine: engine }, batch) => {
+    await requireList(engine, queue, batch);
+    await engine.findRejects(batch, batch.lastLoadId, (fileIds) => queue.ownersOf(fileIds));
+    const found = await engine.countRows(batch);
+    await queue.noteErased(partnersOf(found));
+    return queue.advance(batch, { step: 'erase', rounds: batch.rounds + 1, erased: addErased(batch.erased, found) });
+  },
+
+  erase: async ({ erasureQueue: queue, erasureEngine: engine }, batch, signal) => {
+    await engine.eraseRows(batch, signal);
+    return queue.advance(batch, { step: 'index' });
+  },
+
+  index: async (deps, batch, signal) => {
+    const { erasureQueue: queue, erasureEngine: engine, indexStore } = deps;
+    // Recorded first, so that a repeated step also records what an interrupted one wrote.
+    const firstFoldId = batch.firstFoldId ?? (await indexStore.nextFoldId());
+    const begun = await queue.advance(batch, { step: 'index', firstFoldId });
+    const erase = async (): Promise<void> => {
+      const leaseId = await takeLease(deps);
+      const everywhere = { leaseId, foldId: await indexStore.nextFoldId() };
+      const ofPartners = { leaseId, foldId: await indexStore.nextFoldId() };
+      await engine.eraseFromIndex(begun, { everywhere, ofPartners }, signal);
+      await deps.erasureIndex.recordErased(await engine.listFolded(firstFoldId), await engine.findImportedAgain(begun));
+    };
+    if (!(await whileFoldsWait(deps, erase, { maxMs: maxIndexWaitMs, signal }))) throw new Waits('index');
+    return queue.advance(begun, { step: 'verify' });
+  },
+
+  verify: async ({ erasureQueue: queue, erasureEngine: engine }, batch) => {
+    await requireList(engine, queue, batch);
+    // A stage is dropped after its rows are published, so the stages are counted first.
+    if ((await engine.countStaged(batch, batch.lastLoadId)) > 0) throw new Waits('loads');
+    const remaining = await engine.countRemaining(batch);
+    // Jobs may have ended while their rows were being erased.
+    await queue.noteErased(partnersOf(batch.erased));
+    const step = stepAfterCount(remaining);
+    return queue.advance(batch, { step, remaining, isErased: step === 'clean' });
+  },
+
+  clean: async (deps, batch) => {
+    const { erasureQueue: queue, erasureEngine: engine } = deps;
+    const { erasedAt } = batch;
+    if (!erasedAt) throw new Error(`batch ${batch.batchId} has not been verified`);
+    await engine.dropList(batch.batchId);
+    await engine.removeReplacedParts();
+    if ((await engine.countDetachedParts()) > 0) throw new Waits('detached_parts');
+    if ((await engine.countReplacedParts(erasedAt)) > 0) throw new Waits('replaced_parts');
+    const finishedAt = new Date();
+    const requests = await queue.listRequests(batch);
+    await queue.finish(
+      batch,
+      finishedAt,
+      requests.map((request) => signedProof(deps.proofSigner, { ...batch, erasedAt, finishedAt }, request)),
+    );
+    return { ...batch, step: 'done' };
+  },
+};
+
+/** Some tables have no partners. */
+function partnersOf(rows: readonly ErasedRows[]): PartnerId[] {
+  return [...new Set(rows.map(({ partnerId }) => partnerId))].filter((id) => id > 0);
+}
+
+function signedProof(
+  signer: ProofSigner,
+  batch: Parameters<typeof proofOf>[0],
+  request: ListedErasure,
+): { readonly id: number; readonly proof: SignedProof; readonly csv: string } {
+  const { csv, proof }: { csv: string; proof: ErasureProof } = proofOf(batch, request, (text) => signer.digest(text));
+  return { id: request.id, csv, proof: { ...proof, signature: signer.sign(proof) } };
+}
+
+/** Without its list, an erasure would find no rows and would seem complete. A restored backup can lack the list. */
+async function requireList(engine: ErasureEngine, queue: ErasureQueue, batch: ClaimedBatch): Promise<void> {
+  const requests = await queue.listRequests(batch);
+  if (requests.length === 0 || (await engine.countListed(batch.batchId)) > 0) return;
+  throw new Error(`the list of the devices of batch ${batch.batchId} is missing; request the deletion again`);
+}
+
+/** A file that cannot be read fails its own request. The other requests of the batch continue. Returns false then. */
+async function writeList(
+  deps: ErasureDeps,
+  batch: ClaimedBatch,
+  request: ListedErasure,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { erasureQueue: queue, erasureEngine: engine } = deps;
+  const { id, source } = request;
+  if (source.kind === 'received') return true;
+  if (source.kind === 'ids') {
+    await engine.addIds(batch.batchId, request.partnerId, source.ids);
+    const list = { ids: source.ids.length, invalidLines: 0, digest: request.idsDigest };
+    await queue.recordList(batch, id, list);
+    return true;
+  }
+  try {
+    await queue.recordList(batch, id, await readFile(deps, batch, { ...request, key: source.key }, signal));
+    return true;
+  } catch (error) {
+    if (!(error instanceof Failure && error.isFinal)) throw error;
+    await queue.fail(batch, id, error);
+    return false;
+  }
+}
+
+async function readFile(
+  { sources, erasureEngine, limits }: ErasureDeps,
+  { batchId }: ClaimedBatch,
+  { partnerId, key }: ListedErasure & { readonly key: string },
+  signal: AbortSignal,
+): Promise<{ readonly ids: number; readonly invalidLines: number; readonly digest: string }> {
+  const source = { jobId: 0, partnerId: partnerId ?? 0, pathType: pathType.sharedBucket, filePath: key };
+  return sources.withObjects(source, async (objects) => {
+    const object = await objects.find(key);
+    if (!object) throw new Failure('no_files', 'The file of device IDs does not exist.');
+    const opened = await objects.open(object, signal);
+    const maxBytes = opened.isGzip ? limits.maxGzipFileBytes : limits.maxPlainFileBytes;
+    if (object.size > maxBytes) throw tooLong();
+    try {
+      const list = await erasureEngine.addFile(batchId, partnerId, opened, signal);
+      if (list.ids > maxIdsPerFile) throw tooLong();
+      if (list.ids === 0) throw new Failure('invalid_id_list', 'The file contains no device ID.');
+      return list;
+    } finally {
+      opened.body.destroy();
+    }
+  });
+}
+
+function tooLong(): Failure {
+  return new Failure('invalid_id_list', `The file contains more than ${maxIdsPerFile} device IDs. Split it.`);
+}
