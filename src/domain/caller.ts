@@ -15,6 +15,7 @@ export const scopes = [
   'customers:write',
   'storage:write',
   'webhooks:write',
+  'privacy:write',
 ] as const;
 
 export type Scope = (typeof scopes)[number];

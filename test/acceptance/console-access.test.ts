@@ -145,6 +145,7 @@ describe('the access of a session', () => {
       doomedAudienceId: doomed.audienceId,
       webhookId: 999_999,
       subscriptionId: 999_999,
+      deletionId: 999_999,
     };
     return { target, marker };
   };

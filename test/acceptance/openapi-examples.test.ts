@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { uploadExample, uploadSchema } from '../../src/adapters/http/records/upload.ts';
+import { insertDeletion } from '../support/insert-deletion.ts';
 import { answerChecker, readAnswer } from '../support/openapi/check-answer.ts';
 import {
   type DescribedOperation,
@@ -102,6 +103,7 @@ describe('OpenAPI examples', () => {
   beforeAll(async () => {
     service = await startAudiences('openapi-examples');
     await makeExampleWorld(service);
+    await withDatabase(service.stores, (client) => insertDeletion(client, service.partner.id, 5));
     operator = await operatorHeaders(service.stores);
   });
   afterAll(() => service.stop());

@@ -6,6 +6,7 @@ import { type Scope, scopes } from '../../src/domain/caller.ts';
 import { storageProvisioner } from '../../src/entry/storage-provisioner.ts';
 import { createCustomer, createUserToken, revokeApiKey } from '../../src/usecases/admin/manage-keys.ts';
 import { createAttribute } from '../../src/usecases/admin/manage-partners.ts';
+import { insertDeletion } from '../support/insert-deletion.ts';
 import { type AccessRow, type ForeignAccess, expectedAccess } from '../support/expected-access.ts';
 import { addApiKey } from '../support/add-api-key.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
@@ -55,7 +56,8 @@ type Ids = Readonly<
     | 'revoked_key_id'
     | 'customer_id'
     | 'token_id'
-    | 'webhook_id',
+    | 'webhook_id'
+    | 'deletion_id',
     number
   >
 >;
@@ -75,6 +77,7 @@ const unknownIds: Ids = {
   customer_id: 999_999,
   token_id: 999_999,
   webhook_id: 999_999,
+  deletion_id: 999_999,
 };
 
 async function firstChunkOf({ body }: Response): Promise<string> {
@@ -137,6 +140,7 @@ describe('insufficient credentials', () => {
     await withDatabase(stores, (client) =>
       client.query('UPDATE job SET status = 3 WHERE id = $1', [failedImportLogId]),
     );
+    const deletionId = await withDatabase(stores, (client) => insertDeletion(client, owner.id));
     const first = await createCustomer(deps, owner.name, 'First');
     const [used, issued] = [
       await createUserToken(deps, owner.name, 'First'),
@@ -165,6 +169,7 @@ describe('insufficient credentials', () => {
       doomed_audience_id: doomed.audienceId,
       default_warehouse_segment_id: segmentId,
       webhook_id: 0,
+      deletion_id: deletionId,
     }));
     [owners = unknownIds, customers = unknownIds] = ids;
     Object.assign(token, { empty: await newToken('Empty'), maker: await newToken('Maker') });

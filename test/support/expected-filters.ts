@@ -74,6 +74,12 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /from "user_token" as "token" .* "token"\."partner_id" = \$/,
     'follows a statement that has found the customer for the caller',
   ],
+  'erasure-queue.ts': [byWorkers],
+  'erasure-store.ts': [
+    /from "erasure" where "id" = \$\d+ and "partner_id" = \$/,
+    /^select "proof", "proof_csv" from "erasure" where "id" = \$\d+ and "partner_id" = \$/,
+    /^select count\(\*\) as "open" from "erasure" where "partner_id" = \$/,
+  ],
   'event-log.ts': [byWorkers, /FROM event LEFT JOIN customer [\s\S]* WHERE event\.partner_id = \$/],
   'idempotency-store.ts': [
     /from "accepted_request" where "partner_id" = \$/,
@@ -121,7 +127,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   ],
   'reject-queue.ts': [byWorkers, byWorkers],
   'repair.ts': Array.from({ length: 7 }, () => byCommands),
-  'row-audit.ts': Array.from({ length: 5 }, () => byCommands),
+  'row-audit.ts': Array.from({ length: 6 }, () => byCommands),
   'own-access/own-customers.ts': [
     /^update "customer" .* where "partner_id" = \$/,
     /^update "user_token" .* where "partner_id" = \$/,

@@ -20,6 +20,7 @@ export type Target = {
   readonly doomedAudienceId: number;
   readonly webhookId: number;
   readonly subscriptionId: number;
+  readonly deletionId: number;
 };
 
 export type Call = {
@@ -51,6 +52,7 @@ function bodiesOf({ attributeId, audienceId, otherAudienceId }: Target): Readonl
     requestImportRejects: [{}],
     createSubscription: [{ prefix: 'any/', key_type: 1, compressed: false }],
     updateSubscription: [{ trigger: { marker: '_SUCCESS' } }, { paused: true }, { paused: false }],
+    requestDeletion: [{ ids: ['a3f1c2d4-5678-90ab-cdef-1234567890ab'] }, { file_path: 'any.csv' }],
     createWebhook: [{ url: 'https://example.com/any' }],
     updateWebhook: [{ description: 'any' }, { enabled: false }, { enabled: true }],
     replayEvents: [{ sequence: 1 }, { after: 0 }],
@@ -102,6 +104,7 @@ export function callsAt(target: Target): Call[] {
     token_id: target.tokenId,
     webhook_id: target.webhookId,
     subscription_id: target.subscriptionId,
+    deletion_id: target.deletionId,
   };
   const bodies = bodiesOf(target);
   const ending = [...partnerRoutes, ...audienceRoutes].filter(

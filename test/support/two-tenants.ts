@@ -34,6 +34,7 @@ type Owner = BarePartner & {
   readonly attributeId: number;
   readonly webhookId: number;
   readonly subscriptionId: number;
+  readonly deletionId: number;
   readonly audienceId: number;
   readonly otherAudienceId: number;
   readonly segmentId: number;
@@ -254,6 +255,12 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
        VALUES ($1, $2, 'secret/secret', 'secret', 1, now(), 'waiting')`,
       [subscriptionId, partner.id],
     );
+    const deletionId = await idOf(
+      `INSERT INTO erasure (partner_id, requested_by, object_key, status, proof, proof_csv)
+       VALUES ($1, 'secret', 'secret', 2, '{"format": "secret"}', 'secret') RETURNING id`,
+      partner.id,
+    );
+    await client.query('INSERT INTO erased_partner (partner_id, erased_at) VALUES ($1, now())', [partner.id]);
     await client.query(`INSERT INTO overlap (partner_id, key, published) VALUES ($1, 'secret', '{}')`, [partner.id]);
     await client.query(
       `INSERT INTO console_link (token_hash, partner_id, api_key_id, segment_id, audience_id, expires_at)
@@ -303,6 +310,7 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       attributeId,
       webhookId,
       subscriptionId,
+      deletionId,
       ...(await audience(null)),
       customers,
     };

@@ -23,6 +23,7 @@ export type Operation<
     | 'uploads'
     | 'events'
     | 'webhooks'
+    | 'privacy'
     | 'keys'
     | 'customers'
     | 'limits'

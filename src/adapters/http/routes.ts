@@ -56,6 +56,7 @@ import { revokeKey } from './routes/keys/revoke-key.ts';
 import { rotateKey } from './routes/keys/rotate-key.ts';
 import { listStorageKeys } from './routes/keys/list-storage-keys.ts';
 import { rotateStorageKeys } from './routes/keys/rotate-storage-keys.ts';
+import { getDeletion, getDeletionProof, requestDeletion } from './routes/deletions.ts';
 import { queueImport } from './routes/queue-import.ts';
 import { requestAudienceRejects } from './routes/request-audience-rejects.ts';
 import { requestImportRejects } from './routes/request-import-rejects.ts';
@@ -133,6 +134,9 @@ export const partnerRoutes = [
   testWebhook,
   listWebhookDeliveries,
   replayEvents,
+  requestDeletion,
+  getDeletion,
+  getDeletionProof,
 ];
 
 /** Operations that need an API key and accept a user token. */

@@ -49,6 +49,7 @@ import type { Dependency } from './routes/health.ts';
 import type { OperatorDeps } from './routes/operator/operator-deps.ts';
 import { addReference } from './routes/reference.ts';
 import type { SubscriptionDeps } from './routes/subscriptions.ts';
+import type { DeletionDeps } from './routes/deletions.ts';
 import type { WebhookDeps } from './routes/webhooks.ts';
 import { addSecurityHeaders } from './security-headers.ts';
 import { addUnreadLimit } from './unread-responses.ts';
@@ -61,6 +62,7 @@ export type ApiDeps = UploadDeps &
   RejectsDeps &
   SubscriptionDeps &
   WebhookDeps &
+  DeletionDeps &
   DryRunDeps & {
     readonly partners: PartnerStore;
     readonly apiKeys: KeyIssuer;

@@ -24,6 +24,8 @@ const scopes: readonly Scope[] = [
   'customers:read',
   'customers:write',
   'storage:write',
+  'webhooks:write',
+  'privacy:write',
 ];
 
 const timeOrDash = (time: string | null): string => (time === null ? '-' : timeOf(time));

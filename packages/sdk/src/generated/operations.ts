@@ -27,6 +27,8 @@ import type {
   CreateWebhook,
   Customer,
   DeleteAttributeData,
+  Deletion,
+  DeletionProof,
   DryRun,
   Event,
   ImportFile,
@@ -53,6 +55,8 @@ import type {
   RenameAttribute,
   RenameCustomer,
   ReplayEvents,
+  RequestDeletion,
+  RequestedDeletion,
   RequestImportRejects,
   RetryAppend,
   RetryImport,
@@ -316,6 +320,21 @@ export class Operations {
   /** Send events again: `POST /v1/webhooks/{webhook_id}/replay`. */
   replayEvents(webhook_id: number, body: ReplayEvents, options?: WriteOptions): Promise<Answered<void>> {
     return this.#api.call({ method: 'POST', path: `/v1/webhooks/${encodeURIComponent(webhook_id)}/replay`, body, auth: 'key', options });
+  }
+
+  /** Delete devices: `POST /v1/privacy/deletions`. */
+  requestDeletion(body: RequestDeletion, options?: WriteOptions): Promise<Answered<RequestedDeletion>> {
+    return this.#api.call({ method: 'POST', path: '/v1/privacy/deletions', body, auth: 'key', options });
+  }
+
+  /** Get a deletion: `GET /v1/privacy/deletions/{deletion_id}`. */
+  getDeletion(deletion_id: number, options?: CallOptions): Promise<Answered<Deletion>> {
+    return this.#api.call({ method: 'GET', path: `/v1/privacy/deletions/${encodeURIComponent(deletion_id)}`, auth: 'key', options });
+  }
+
+  /** Get the proof of a deletion: `GET /v1/privacy/deletions/{deletion_id}/proof`. */
+  getDeletionProof(deletion_id: number, options?: CallOptions): Promise<Answered<DeletionProof>> {
+    return this.#api.call({ method: 'GET', path: `/v1/privacy/deletions/${encodeURIComponent(deletion_id)}/proof`, auth: 'key', options });
   }
 
   /** List audiences: `GET /v2/firstparty/audience`. */

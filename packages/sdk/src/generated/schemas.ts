@@ -327,7 +327,7 @@ export type CreateApiKey = {
   /** The purpose of the key, at most 100 characters. */
   readonly name?: string | undefined;
   /** What the key can do. Only scopes that the caller has. */
-  readonly scopes: readonly ('marketplace:read' | 'marketplace:write' | 'audience:read' | 'audience:write' | 'attributes:write' | 'keys:read' | 'keys:write' | 'customers:read' | 'customers:write' | 'storage:write' | 'webhooks:write')[];
+  readonly scopes: readonly ('marketplace:read' | 'marketplace:write' | 'audience:read' | 'audience:write' | 'attributes:write' | 'keys:read' | 'keys:write' | 'customers:read' | 'customers:write' | 'storage:write' | 'webhooks:write' | 'privacy:write')[];
   /** Null if the key never expires. A key never outlives the key that creates it. */
   readonly expires_in_days?: number | null | undefined;
 };
@@ -474,6 +474,71 @@ export type DeleteEvent = {
 export type DeleteSubscription = Readonly<Record<string, unknown>> | null;
 
 export type DeleteWebhook = Readonly<Record<string, unknown>> | null;
+
+export type Deletion = {
+  readonly deletion_id: number;
+  /** 0 pending, 1 running, 2 done, 3 error. */
+  readonly status: 0 | 1 | 2 | 3;
+  readonly source: 'ids' | 'file';
+  /** Number of device IDs. 0 until the file is read. */
+  readonly ids: number;
+  /** Lines of the file that are not a device ID. */
+  readonly invalid_lines: number;
+  /** `loads`: loads that started earlier are not published. `index`: the device index is being updated. `servers`: an error, such as an unavailable server. `replaced_parts`: files of replaced data are not removed from disk yet. `detached_parts`: the operator has to remove detached data. */
+  readonly waiting_for: 'loads' | 'index' | 'servers' | 'replaced_parts' | 'detached_parts' | null;
+  readonly error: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+  } | null;
+  readonly has_proof: boolean;
+  /** ISO 8601, UTC. */
+  readonly requested_at: string;
+  readonly finished_at: string | null;
+};
+
+export type DeletionProof = {
+  readonly format: 'inlet-erasure-proof-1';
+  readonly deletion_id: number;
+  /** Deletions that ran together. They share the counts. */
+  readonly batch_id: number;
+  readonly scope: 'partner' | 'all';
+  readonly partner_id: number | null;
+  readonly ids: number;
+  readonly invalid_lines: number;
+  /** SHA-256 of the file as it is stored, or of the IDs: each once, in lowercase with hyphens, in order, followed by a line feed. */
+  readonly ids_sha256: string;
+  /** ISO 8601, UTC. */
+  readonly requested_at: string;
+  /** ISO 8601, UTC. */
+  readonly started_at: string;
+  /** When no row remained on any replica. */
+  readonly erased_at: string;
+  /** When the files of replaced data were removed. */
+  readonly finished_at: string;
+  readonly erased: readonly ({
+    readonly table: string;
+    readonly shard: number;
+    readonly rows_erased: number;
+  })[];
+  readonly remaining: readonly ({
+    readonly table: string;
+    readonly shard: number;
+    readonly replica: number;
+    readonly rows_remaining: number;
+  })[];
+  /** SHA-256 of the same proof as CSV. */
+  readonly csv_sha256: string;
+  /** Null if the operator has not configured a key. */
+  readonly signature: {
+    readonly algorithm: 'Ed25519';
+    readonly key_id: string;
+    /** 32 bytes, Base64. Compare it with the key of your operator. */
+    readonly public_key: string;
+    /** Base64. */
+    readonly value: string;
+  } | null;
+};
 
 /** The exact count is in this range, which includes the noise and the rounding. */
 export type DevicesRange = {
@@ -1242,6 +1307,17 @@ export type ReportEvent = {
 };
 
 export type RequestAudienceRejects = Readonly<Record<string, unknown>> | null;
+
+export type RequestDeletion = {
+  /** Device IDs, with or without hyphens, in any case. */
+  readonly ids?: readonly string[] | undefined;
+  /** Path of a file with one device ID per line, relative to your prefix in the shared bucket. It may be gzipped. A line that is not an ID is counted and skipped. */
+  readonly file_path?: string | undefined;
+};
+
+export type RequestedDeletion = {
+  readonly deletion_id: number;
+};
 
 export type RequestImportRejects = {
   /** Credentials for the partner's own bucket. Required if `path_type` is 1. */
