@@ -122,6 +122,17 @@ export default defineConfig(({ mode }) => ({
       },
       {
         test: {
+          // Erases devices, and searches every file of every server for them.
+          name: 'privacy',
+          include: ['test/privacy/**/*.test.ts'],
+          globalSetup: 'test/support/global-setup.ts',
+          testTimeout: 300_000,
+          hookTimeout: 600_000,
+          maxWorkers: 1,
+        },
+      },
+      {
+        test: {
           // Drives Chromium against the console of one running service, which the global setup starts.
           name: 'console',
           include: ['test/console/**/*.test.ts'],
