@@ -39,6 +39,7 @@ export const sidebar = [
       { label: 'Alerts and dashboard', slug: 'operators/alerts' },
       { label: 'Console', slug: 'operators/console' },
       { label: 'Back up', slug: 'backup' },
+      { label: 'Privacy', slug: 'privacy' },
       'operators/incidents',
       'operators/operator-api',
       { label: 'Screens of the console', slug: 'console-screens' },
