@@ -1,8 +1,8 @@
 import type { BatchId, JobId, LoadId, PartnerId } from '../../../domain/ids.ts';
 import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import type { SubscriptionObjectTable, SubscriptionStateTable, SubscriptionTable } from './subscription-tables.ts';
-import type { SignedProof } from '../../../domain/erasure.ts';
 import type { ImportLogError } from '../../../domain/import-log.ts';
+import type { ErasureBatchTable, ErasureTable } from './erasure-tables.ts';
 
 // The migrated schema, as a type for Kysely. test/integration/statement-types.test.ts compares this type with the
 // database. bigint is parsed as a number: see `connect.ts`.
@@ -423,42 +423,6 @@ type BackupTable = {
   bytes: number | null;
   destination: string;
   failure: string | null;
-};
-
-type ErasureTable = {
-  id: Generated<number>;
-  partner_id: PartnerId | null;
-  batch_id: number | null;
-  status: Generated<number>;
-  requested_by: string;
-  object_key: string | null;
-  key_id: string | null;
-  sealed: Uint8Array | null;
-  ids: Generated<number>;
-  invalid_lines: Generated<number>;
-  ids_digest: Generated<string>;
-  waiting_for: string | null;
-  failure_code: string | null;
-  failure_detail: string | null;
-  proof: ColumnType<SignedProof | null, string | null | undefined, string>;
-  proof_csv: string | null;
-  requested_at: Timestamp;
-  finished_at: Date | null;
-};
-
-type ErasureBatchTable = {
-  id: Generated<number>;
-  step: Generated<string>;
-  claim: Generated<number>;
-  claimed_until: Date | null;
-  last_load_id: number;
-  rounds: Generated<number>;
-  first_fold_id: number | null;
-  erased: ColumnType<unknown, string | undefined, string>;
-  remaining: ColumnType<unknown, string | undefined, string>;
-  started_at: Timestamp;
-  erased_at: Date | null;
-  finished_at: Date | null;
 };
 
 export type Tables = {
