@@ -1778,8 +1778,9 @@ CREATE TRIGGER audit_made AFTER INSERT ON public.console_session FOR EACH ROW EX
 
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.customer FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
-CREATE TRIGGER audit_made AFTER INSERT ON public.job FOR EACH ROW WHEN ((NULLIF(current_setting('inlet.actor'::text, true), ''::text) IS NOT NULL)) EXECUTE FUNCTION public.audit_change();
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.erasure FOR EACH ROW EXECUTE FUNCTION public.audit_change();
+
+CREATE TRIGGER audit_made AFTER INSERT ON public.job FOR EACH ROW WHEN ((NULLIF(current_setting('inlet.actor'::text, true), ''::text) IS NOT NULL)) EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON public.partner FOR EACH ROW EXECUTE FUNCTION public.audit_change();
 
