@@ -44,7 +44,7 @@ export interface SubscriptionStore {
 export type ListedObject = StoredObject & { readonly lastModified: Date };
 
 /** A part of a listing in key order. `next` is the last listed key, or null at the end of the listing. */
-export type ListingPage = { readonly objects: readonly ListedObject[]; readonly next: string | null };
+type ListingPage = { readonly objects: readonly ListedObject[]; readonly next: string | null };
 
 /** Lists the shared bucket. */
 export interface ObjectListing {

@@ -204,11 +204,11 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
     await opened.page.goto(`/console${ofFiles.replace('/v1/marketplace', '')}`);
     await opened.page.getByRole('cell', { name: 'Skipped' }).first().waitFor();
     await expectLiteral(opened, `/console${ofFiles.replace('/v1/marketplace', '')}`);
-    for (const [n, text] of texts.entries()) {
+    for (const [n, text] of paths.entries()) {
       const trigger = { marker: text.replaceAll('/', '') };
       const created = await send('POST', path, { prefix: `${n} ${text}`, trigger, ...settings });
       for (const page of ['', created.replace(path, '')]) {
-        await expectLiteral(opened, `/console/subscriptions${page}`, 'some');
+        await expectLiteral(opened, `/console/subscriptions${page}`, []);
         const shown = await opened.page.getByRole('main').textContent();
         expect.soft(shown).toContain(escaped(text));
         expect.soft(shown).toContain(escaped(trigger.marker));
@@ -229,7 +229,7 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
     for (const text of texts) {
       await send('PATCH', location, text);
       for (const path of ['/console/webhooks', `/console${location.replace('/v1', '')}`]) {
-        await expectLiteral(opened, path, 'some');
+        await expectLiteral(opened, path, []);
         expect.soft(await opened.page.getByRole('main').textContent()).toContain(escaped(text));
       }
     }
@@ -237,7 +237,7 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
     await opened.page.getByText('The connection failed').waitFor();
     await opened.page.getByRole('button', { name: 'Change …' }).click();
     await opened.page.getByRole('dialog').waitFor();
-    await expectLiteral(opened, '/console/events', 'some');
+    await expectLiteral(opened, '/console/events', []);
     for (const button of await opened.page.getByRole('button', { name: /^JSON/ }).all()) {
       await button.click();
       await opened.page.getByText('"created_at":').waitFor();

@@ -195,7 +195,7 @@ export async function startSubscriptionCampaign(
         const expected = state === 'imported' ? 1 : 0;
         const isKnown = ['imported', 'overwritten', 'deleted'].includes(state);
         if (isKnown && Number(loads) === expected && Number(accepted) === expected) return [];
-        return [`${key} ${etag} is ${state}, was loaded ${String(loads)} times, and has ${accepted} rows`];
+        return [`${key} ${etag} is ${state}, was loaded ${loads} times, and has ${accepted} rows`];
       });
       for (const version of listed)
         if (seen.get(version)?.state !== 'imported') errors.push(`${version} exists and is not imported`);

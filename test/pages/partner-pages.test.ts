@@ -7,8 +7,8 @@ import { followedPages, followPage } from './follow-page.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 /** The way of a new partner, from the API key to the first webhook. */
-const firstPages: readonly string[] = ['docs/partners/get-started.md', 'docs/partners/webhooks.md'];
-const pages = followedPages.partner.filter((page) => inject('campaign') === 'long' || firstPages.includes(page));
+const firstPages: ReadonlySet<string> = new Set(['docs/partners/get-started.md', 'docs/partners/webhooks.md']);
+const pages = followedPages.partner.filter((page) => inject('campaign') === 'long' || firstPages.has(page));
 
 describe('partner pages', () => {
   let marketplace: Marketplace;

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { type IncomingMessage, createServer } from 'node:http';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import { z } from 'zod';
 import type { Secret } from '../../domain/secret.ts';
 import type { Log } from '../../ports/observability.ts';
@@ -52,6 +52,19 @@ export async function receiveNotifications(settings: Settings): Promise<ObjectNo
     for (const key of keys.slice(0, free)) waiting.add(key);
     record(keys.length > free ? 'dropped' : 'accepted');
   };
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await readBody(request).catch(() => null);
+    if (body === null) {
+      record('rejected');
+      response.writeHead(413, { connection: 'close' }).end();
+      return;
+    }
+    const keys = keysIn(body, settings.bucket);
+    if (keys) accept(keys);
+    else record('rejected');
+    // The storage repeats a notification until the status is 2xx.
+    response.writeHead(204).end();
+  };
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: 8_192 });
   server.maxConnections = maxConnections;
   server.on('request', (request, response) => {
@@ -60,19 +73,7 @@ export async function receiveNotifications(settings: Settings): Promise<ObjectNo
       response.writeHead(404, { connection: 'close' }).end();
       return;
     }
-    readBody(request).then(
-      (body) => {
-        const keys = keysIn(body, settings.bucket);
-        if (keys) accept(keys);
-        else record('rejected');
-        // The storage repeats a notification until the status is 2xx.
-        response.writeHead(204).end();
-      },
-      () => {
-        record('rejected');
-        response.writeHead(413, { connection: 'close' }).end();
-      },
-    );
+    void answer(request, response);
   });
   server.listen(port, host);
   await once(server, 'listening');
