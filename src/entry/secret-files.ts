@@ -14,6 +14,7 @@ export const secretSettings = [
   'INLET_SEALING_KEYS',
   'INLET_OTLP_URL',
   'INLET_REPORT_KEY',
+  'INLET_PROOF_KEY',
   'INLET_CONSOLE_OIDC_CLIENT_SECRET',
 ] as const;
 

@@ -29,7 +29,7 @@ describe('inlet subscriptions', () => {
   };
 
   it('creates, lists, shows, pauses, resumes, and deletes a subscription', async () => {
-    const created = await out('subscriptions create in/ --key-type foreign --no-compressed --quiet 0 --json');
+    const created = await out('subscriptions create in/ --key-type foreign --no-compressed --quiet-seconds 0 --json');
     const { subscription_id: id } = z.object({ subscription_id: z.int() }).parse(JSON.parse(created));
     await marketplace.partner.upload('in/1.csv', `${device(1)},sport\n`);
     await waitUntil('it is imported', async () => (await out(`subscriptions show ${id}`)).includes('imported'));
@@ -46,7 +46,7 @@ describe('inlet subscriptions', () => {
   it('rejects wrong options before it calls the service', async () => {
     for (const options of [
       'create in/ --key-type foreign',
-      'create in/ --key-type foreign --compressed --quiet 5 --marker x',
+      'create in/ --key-type foreign --compressed --quiet-seconds 5 --marker x',
       'create in/ --key-type foreign --compressed --every 59',
       'pause x',
     ])

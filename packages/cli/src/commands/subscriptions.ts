@@ -40,14 +40,14 @@ type CreateOptions = CommonOptions &
     readonly compressed?: boolean;
     readonly replace?: boolean;
     readonly existing?: boolean;
-    readonly quiet?: number;
+    readonly quietSeconds?: number;
     readonly marker?: string;
     readonly every?: number;
     readonly dailyAt?: string;
   };
 
-function triggerOf({ quiet, marker, every, dailyAt }: CreateOptions) {
-  const given = { quiet_seconds: quiet, marker, every_seconds: every, daily_at: dailyAt };
+function triggerOf({ quietSeconds, marker, every, dailyAt }: CreateOptions) {
+  const given = { quiet_seconds: quietSeconds, marker, every_seconds: every, daily_at: dailyAt };
   return Object.values(given).some((value) => value !== undefined) ? given : undefined;
 }
 
@@ -74,7 +74,7 @@ export function addSubscriptionsCommand(program: Command): void {
     .option('--replace', 'replace the previous data of every attribute in the files of an import')
     .option('--existing', 'also import the files that exist already')
     .addOption(
-      new Option('--quiet <seconds>', 'import when nothing has changed for this long (default: 10)')
+      new Option('--quiet-seconds <seconds>', 'import when nothing has changed for this long (default: 10)')
         .argParser(wholeNumber(0, 3_600))
         .conflicts(['marker', 'every', 'dailyAt']),
     )

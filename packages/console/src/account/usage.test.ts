@@ -33,6 +33,7 @@ describe('quotasOf', () => {
       ['Attributes', false, undefined],
       ['Foreign keys', false, undefined],
       ['Webhooks', false, undefined],
+      ['Subscriptions', false, undefined],
       ['Idempotency keys', false, null],
     ]);
   });
