@@ -51,7 +51,8 @@ describe('TLS to PostgreSQL', () => {
         uselibpqcompat: 'true',
       });
     }
-    expect(new URL(config.INLET_POSTGRES_URL.reveal()).searchParams.get('options')).toBe('-c a=b');
+    // libpq does not decode a space that is written as +.
+    expect(config.INLET_POSTGRES_URL.reveal()).toContain('?options=-c%20a%3Db&');
   });
 
   it.each([

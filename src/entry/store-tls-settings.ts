@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
 import type { EngineTls } from '../adapters/clickhouse/connect.ts';
+import { withParameters } from '../adapters/postgres/libpq-url.ts';
 import { Secret } from '../domain/secret.ts';
 
 // TLS of the connections to PostgreSQL and ClickHouse.
@@ -119,10 +120,11 @@ export function withPostgresTls<T extends PostgresTls & Addresses>(config: T): T
   const { INLET_POSTGRES_SSLMODE: mode, INLET_POSTGRES_CA_FILE: ca } = config;
   if (mode === undefined) return config;
   const add = (url: Secret): Secret => {
-    const secured = new URL(url.reveal());
-    secured.searchParams.set('sslmode', mode);
-    secured.searchParams.set('uselibpqcompat', 'true');
-    if (ca !== undefined) secured.searchParams.set('sslrootcert', ca);
+    const secured = withParameters(url.reveal(), (parameters) => {
+      parameters.set('sslmode', mode);
+      parameters.set('uselibpqcompat', 'true');
+      if (ca !== undefined) parameters.set('sslrootcert', ca);
+    });
     return new Secret(secured.href);
   };
   const operator = config.INLET_OPERATOR_POSTGRES_URL;

@@ -6,6 +6,7 @@ import { jobStatus } from '../../domain/job.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { ControlBackup } from '../../ports/backup.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
+import { withParameters } from './libpq-url.ts';
 import { laneQueue } from './queue/tokens.ts';
 
 const pollMs = 50;
@@ -144,10 +145,10 @@ function runTool(
   url: Secret,
   parameters: readonly string[],
 ): Promise<void> {
-  const address = new URL(url.reveal());
+  // A parameter of the driver, which libpq rejects.
+  const address = withParameters(url.reveal(), (ofUrl) => ofUrl.delete('uselibpqcompat'));
   const password = decodeURIComponent(address.password);
   address.password = '';
-  address.searchParams.delete('uselibpqcompat'); // a parameter of the driver, which libpq rejects
   return new Promise((resolve, reject) => {
     const env = { PATH: '/usr/bin:/bin', ...(password === '' ? {} : { PGPASSWORD: password }) };
     execFile(join(folder, tool), [`--dbname=${address.href}`, ...parameters], { env }, (error, _stdout, stderr) => {
