@@ -2,7 +2,7 @@ import { S3ServiceException } from '@aws-sdk/client-s3';
 import { ClickHouseError } from '@clickhouse/client';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../domain/failure.ts';
-import { transientErrorKind } from './transient-errors.ts';
+import { IdentityError, transientErrorKind } from './transient-errors.ts';
 
 const coded = (code: string, message = 'x'): Error => Object.assign(new Error(message), { code });
 const answer = (httpStatusCode: number): Error =>
@@ -30,7 +30,7 @@ describe('transientErrorKind', () => {
     ['storage that throttles requests', answer(503)],
     [
       'a process without an AWS identity',
-      Object.assign(new Error('no providers'), { name: 'CredentialsProviderError' }),
+      new IdentityError(Object.assign(new Error('no providers'), { name: 'CredentialsProviderError' })),
     ],
     [
       'any of these as a nested cause',

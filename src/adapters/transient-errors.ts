@@ -1,3 +1,15 @@
+/**
+ * The process could not obtain its own credentials, for example because the instance metadata did not respond or STS
+ * rejected the role. No request can cause this, and it lasts until the operator or AWS acts.
+ */
+export class IdentityError extends Error {
+  constructor(cause: unknown) {
+    const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    super(`Inlet cannot obtain its own credentials: ${reason}`, { cause });
+    this.name = 'IdentityError';
+  }
+}
+
 /** Codes that mean that the server was not reached. The request had no effect and cannot be the cause. */
 const unavailableCodes = new Set([
   'ECONNREFUSED',
@@ -41,8 +53,6 @@ const unavailableTypes = new Set([
 const unavailableMessages =
   /^timeout exceeded when trying to connect$|No space left on device|^(?:\(total\)|User) memory limit exceeded|^Memory limit \((?:total|for user)\) exceeded/;
 const unavailableStatuses = new Set([429, 502, 503, 504]);
-/** The AWS SDK could not find the identity of the process, for example because the instance metadata did not respond. */
-const noIdentity = 'CredentialsProviderError';
 
 /** Codes that mean that the connection was lost or the statement was stopped. The request may be the cause. */
 const brokenCodes = new Set([
@@ -85,7 +95,7 @@ export function transientErrorKind(error: unknown): 'away' | 'broke' | null {
       unavailableTypes.has(type) ||
       unavailableMessages.test(message) ||
       unavailableStatuses.has(status) ||
-      cause.name === noIdentity
+      cause instanceof IdentityError
     )
       return 'away';
     const isTimeout = cause.name === 'TimeoutError';

@@ -1,6 +1,7 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import type { Secret } from '../../domain/secret.ts';
 import { agentLimits, type Agents } from '../guarded-agents.ts';
+import { IdentityError } from '../transient-errors.ts';
 
 export type S3Location = {
   /** Null for AWS. */
@@ -29,7 +30,7 @@ export type ProcessIdentity = { readonly identity: 'of the process' };
 export const responseTimeoutMs = { shared: 60_000, partner: 20_000 };
 
 export function connectS3(settings: S3Location & (S3Keys | ProcessIdentity), guarded?: Agents): S3Client {
-  return new S3Client({
+  const client = new S3Client({
     ...(settings.endpoint === null ? {} : { endpoint: settings.endpoint, forcePathStyle: true }),
     ...(guarded ? fixedRouting(settings) : {}),
     region: settings.region,
@@ -47,6 +48,23 @@ export function connectS3(settings: S3Location & (S3Keys | ProcessIdentity), gua
       ...(guarded ? { httpsAgent: guarded.https } : {}),
     },
   });
+  if ('identity' in settings) nameIdentityErrors(client);
+  return client;
+}
+
+/**
+ * Without a name of its own, a rejection by STS, for example `AccessDenied` for a web identity (IRSA), could not be
+ * distinguished from a rejection by the storage.
+ */
+function nameIdentityErrors({ config }: S3Client): void {
+  const find = config.credentials;
+  config.credentials = async (options) => {
+    try {
+      return await find(options);
+    } catch (error) {
+      throw new IdentityError(error);
+    }
+  };
 }
 
 export function revealedKeys({ accessKeyId, secretAccessKey, sessionToken }: S3Keys) {
