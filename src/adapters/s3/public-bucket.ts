@@ -8,9 +8,13 @@ export type PublicBucket = {
   readonly bucket: string;
 };
 
+/** The SDK renews credentials in the background when they expire this soon, and returns the old ones until then. */
+const renewalMs = 5 * 60_000;
+
 /**
  * Signs a URL with the client's credentials. The storage rejects a URL after its credentials have expired, so a URL that is
- * signed with temporary credentials never claims to be valid for longer.
+ * signed with temporary credentials never claims to be valid for longer. Credentials that are about to expire are renewed
+ * first, because the URL would expire before it is used.
  */
 export async function presignWith(
   client: S3Client,
@@ -18,7 +22,9 @@ export async function presignWith(
   request: SignableRequest,
   seconds: number,
 ): Promise<string> {
-  const keys = await client.config.credentials();
+  const found = await client.config.credentials();
+  const isAboutToExpire = found.expiration && found.expiration.getTime() - Date.now() < renewalMs;
+  const keys = isAboutToExpire ? await client.config.credentials({ forceRefresh: true }).catch(() => found) : found;
   const secondsLeft = keys.expiration ? Math.floor((keys.expiration.getTime() - Date.now()) / 1000) : seconds;
   return presignUrl(keys, region, request, Math.max(1, Math.min(seconds, secondsLeft)));
 }
