@@ -133,6 +133,16 @@ describe('the configuration', () => {
     expect(problemOf(readConfig)).not.toContain('hunter2');
   });
 
+  it('rejects notifications of a storage in which Inlet cannot set them up', () => {
+    const { INLET_S3_ACCESS_KEY_ID: _id, INLET_S3_SECRET_ACCESS_KEY: _secret, ...rest } = needed;
+    setEnvironment({ ...rest, INLET_NOTIFICATIONS_URL: 'http://worker:9470' });
+    for (const name of ['INLET_S3_ENDPOINT', 'INLET_S3_ACCESS_KEY_ID']) {
+      expect(problemOf(readConfig)).toContain(`${name}: is required, because INLET_NOTIFICATIONS_URL is set`);
+    }
+    setEnvironment({ ...needed, INLET_S3_ENDPOINT: 'http://storage:7480' });
+    expect(readConfig().INLET_NOTIFICATIONS_URL).toBe('http://worker:9470');
+  });
+
   it('reports all missing settings at once', () => {
     const problem = problemOf(readConfig);
     const required = Object.keys(needed).filter((name) => !/^INLET_(?:STORAGE_ADMIN|S3)_.*KEY/.test(name));

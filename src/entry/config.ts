@@ -9,7 +9,7 @@ import { Secret } from '../domain/secret.ts';
 import { consoleSettings, findMissingConsoleSettings } from './console-settings.ts';
 import { httpSettings } from './http-settings.ts';
 import { findMissingOidcSettings, oidcSettings } from './oidc-settings.ts';
-import { subscriptionSettings } from './subscription-settings.ts';
+import { findNotificationMistakes, subscriptionSettings } from './subscription-settings.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { address, count } from './setting-types.ts';
 import { findHalfKeys, storageSettings } from './storage-settings.ts';
@@ -238,6 +238,7 @@ export const configSchema = settings
   .superRefine((config, context) => {
     const mistakes = [
       ...findHalfKeys(config),
+      ...findNotificationMistakes(config),
       ...findTlsMistakes(config),
       ...findMissingOidcSettings(config),
       ...findMissingConsoleSettings(config),

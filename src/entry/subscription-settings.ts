@@ -30,6 +30,22 @@ export const subscriptionSettings = {
     ),
 };
 
+type StorageOfNotifications = {
+  readonly INLET_S3_ENDPOINT?: string | undefined;
+  readonly INLET_S3_ACCESS_KEY_ID?: string | undefined;
+};
+
+/** Inlet sets up notifications only in Ceph, with the keys of the owner of the bucket. */
+export function findNotificationMistakes(
+  config: SubscriptionConfig & StorageOfNotifications,
+): { name: string; message: string }[] {
+  if (config.INLET_NOTIFICATIONS_URL === undefined) return [];
+  const needed = ['INLET_S3_ENDPOINT', 'INLET_S3_ACCESS_KEY_ID'] as const;
+  return needed
+    .filter((name) => config[name] === undefined)
+    .map((name) => ({ name, message: 'is required, because INLET_NOTIFICATIONS_URL is set' }));
+}
+
 type SubscriptionConfig = z.infer<z.ZodObject<typeof subscriptionSettings>>;
 
 export function subscribingOf(config: SubscriptionConfig): SubscriptionSettings {
