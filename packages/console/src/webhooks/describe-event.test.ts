@@ -1,6 +1,6 @@
 import type { Event } from '@inlet/sdk/browser';
 import { describe, expect, it } from 'vitest';
-import { detailsOf, recordOf, titleOf } from './describe-event.ts';
+import { detailsOf, ownCustomerOf, recordOf, titleOf } from './describe-event.ts';
 
 const common = { id: 'evt_1', sequence: 1, customer: null, created_at: '2026-11-18T12:00:00.000Z', link: '' } as const;
 const ofAudience = { audience_id: 3, default_warehouse_segment_id: 100_003 } as const;
@@ -47,5 +47,13 @@ describe('an event', () => {
     expect(titleOf(failedImport)).toBe('Import failed');
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a type that this release does not know
     expect(titleOf({ type: 'import.paused' as Event['type'] })).toBe('import.paused');
+  });
+});
+
+describe('ownCustomerOf', () => {
+  it('is null unless a partner sees the event of one of its customers', () => {
+    expect(ownCustomerOf({ customer: 'shop' }, 'partner')).toBe('shop');
+    expect(ownCustomerOf({ customer: 'shop' }, 'customer')).toBeNull();
+    expect(ownCustomerOf({ customer: null }, 'partner')).toBeNull();
   });
 });

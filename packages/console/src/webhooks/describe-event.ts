@@ -1,5 +1,6 @@
 import type { Event } from '@inlet/sdk/browser';
 import { formatCount } from '../format.ts';
+import type { Role } from '../session.ts';
 
 const titles: Readonly<Record<string, string>> = {
   'import.finished': 'Import finished',
@@ -39,6 +40,11 @@ export function recordOf({ type, data }: Event): RecordLink | null {
     return { text: `Audience ${data.audience_id}`, href: `/console/audiences/${data.audience_id}` };
   if ('webhook_id' in data) return { text: `Webhook ${data.webhook_id}`, href: `/console/webhooks/${data.webhook_id}` };
   return null;
+}
+
+/** The customer of the partner to which the record belongs. Only the customer can open its audiences. Null for others. */
+export function ownCustomerOf({ customer }: Pick<Event, 'customer'>, role: Role | undefined): string | null {
+  return role === 'partner' ? customer : null;
 }
 
 /** Counts, and why it failed. */

@@ -3,7 +3,8 @@ import { api, useApi } from '../api.ts';
 import { Dialog } from '../components/page.tsx';
 import { ProblemNotice, Skeleton, Time } from '../components/state.tsx';
 import { visibleText } from '../components/visible-text.ts';
-import { recordOf } from './describe-event.ts';
+import { signedIn } from '../session.ts';
+import { ownCustomerOf, recordOf } from './describe-event.ts';
 import { describeAttempt, formatMilliseconds } from './describe-webhook.ts';
 
 type Props = {
@@ -30,7 +31,7 @@ export function EventDialog({ sequence, delivery, onClose }: Props) {
         <button type="button" onClick={onClose}>
           Close
         </button>
-        {record && <a href={record.href}>{record.text}</a>}
+        {record && ownCustomerOf(event, signedIn()?.role) === null && <a href={record.href}>{record.text}</a>}
       </div>
     </Dialog>
   );

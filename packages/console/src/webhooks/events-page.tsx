@@ -6,7 +6,7 @@ import { Page } from '../components/page.tsx';
 import { type Column, PagedTable } from '../components/paged-table.tsx';
 import { Empty, Time } from '../components/state.tsx';
 import { signedIn } from '../session.ts';
-import { detailsOf, recordOf, titleOf } from './describe-event.ts';
+import { detailsOf, ownCustomerOf, recordOf, titleOf } from './describe-event.ts';
 import { EventDialog } from './event-dialog.tsx';
 import '../components/lists.css';
 import './webhooks.css';
@@ -30,17 +30,16 @@ const columns: readonly [Column<Event>, ...Column<Event>[]] = [
   { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
-/** A link, unless the page belongs to a customer of the partner, whose audiences only the customer can open. */
 function RecordOf({ event }: { readonly event: Event }) {
   const record = recordOf(event);
   if (record === null) return null;
-  const isTheirs = event.customer !== null && signedIn()?.role === 'partner';
+  const customer = ownCustomerOf(event, signedIn()?.role);
   return (
     <div>
-      {isTheirs ? record.text : <a href={record.href}>{record.text}</a>}
-      {isTheirs && (
+      {customer === null ? <a href={record.href}>{record.text}</a> : record.text}
+      {customer !== null && (
         <span class="small muted below">
-          <GivenText text={event.customer} />
+          <GivenText text={customer} />
         </span>
       )}
     </div>
