@@ -1256,7 +1256,7 @@ export type RejectsFile = {
   readonly rejects_path: string | null;
   /** Size of the exported file, gzipped. */
   readonly bytes: number;
-  /** Downloads the exported file without credentials for one hour. */
+  /** Downloads the exported file without credentials for up to one hour. */
   readonly url: string | null;
   readonly error: {
     /** A stable code. See docs/errors.md. */
@@ -1534,7 +1534,7 @@ export type Upload = {
     readonly bytes: number;
     readonly etag: string;
   })[];
-  /** The parts that are missing. A URL is valid for one hour and needs no credentials. */
+  /** The parts that are missing. A URL is valid for up to one hour and needs no credentials. */
   readonly parts: readonly ({
     /** Position of the part in the file, from 1. */
     readonly part_number: number;

@@ -33,7 +33,10 @@ const fileSchema = z
       .nullable()
       .meta({ description: "Path of the exported file, relative to the partner's prefix in the shared bucket." }),
     bytes: z.int().meta({ description: 'Size of the exported file, gzipped.' }),
-    url: z.string().nullable().meta({ description: 'Downloads the exported file without credentials for one hour.' }),
+    url: z
+      .string()
+      .nullable()
+      .meta({ description: 'Downloads the exported file without credentials for up to one hour.' }),
     error: errorSchema,
   })
   .meta({ id: 'RejectsFile' });

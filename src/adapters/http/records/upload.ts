@@ -21,7 +21,7 @@ export const uploadSchema = z
           url: z.string().meta({ description: 'Send the bytes of the part to this URL with `PUT`.' }),
         }),
       )
-      .meta({ description: 'The parts that are missing. A URL is valid for one hour and needs no credentials.' }),
+      .meta({ description: 'The parts that are missing. A URL is valid for up to one hour and needs no credentials.' }),
     expires_at: timestamp.meta({ description: 'When the upload can no longer be read or completed (ISO 8601, UTC).' }),
   })
   .meta({ id: 'Upload' });

@@ -20,7 +20,7 @@ export const getAudienceRejects = defineRoute({
   scope: 'audience:read',
   summary: "Get the export of a file's rejected rows",
   description:
-    'Returns the state and the progress of the export. When it is done, `file.url` downloads the rejected rows for one hour without credentials.',
+    'Returns the state and the progress of the export. When it is done, `file.url` downloads the rejected rows for up to one hour without credentials.',
   params: audienceFileParams,
   response: {
     status: 200,

@@ -17,7 +17,7 @@ export const listImportRejects = defineRoute({
   scope: 'marketplace:read',
   summary: 'List the exported files of rejected rows',
   description:
-    'Lists every file of the import that has rejected rows, with a URL that downloads its rejected rows. A URL is valid for one hour and needs no credentials. The CSV columns are `file`, `row`, `column`, `code`, and `text`, which is the exact line.',
+    'Lists every file of the import that has rejected rows, with a URL that downloads its rejected rows. A URL is valid for up to one hour and needs no credentials. The CSV columns are `file`, `row`, `column`, `code`, and `text`, which is the exact line.',
   params: importLogParams,
   query: pageQuery(1000, 100),
   response: {
