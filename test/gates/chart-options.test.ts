@@ -205,6 +205,20 @@ describe.each(['small', 'aws', 'on-prem'])('the profile %s', (name) => {
   });
 });
 
+describe.each(['aws', 'on-prem'])('the profile %s', (name) => {
+  it('verifies PostgreSQL with a mounted file, because pg_dump does not read NODE_EXTRA_CA_CERTS', () => {
+    for (const { containers } of podsOf(profileOf(name))) {
+      const [{ env, volumeMounts }] = containers;
+      const valueOf = (setting: string) => env.find((one) => one.name === setting)?.value;
+      expect(valueOf('INLET_POSTGRES_SSLMODE')).toBe('verify-full');
+      expect(valueOf('INLET_POSTGRES_CA_FILE')).toBe('/certificates/ca.crt');
+      expect(volumeMounts).toContainEqual(
+        expect.objectContaining({ name: 'certificates', mountPath: '/certificates' }),
+      );
+    }
+  });
+});
+
 describe('the profile aws', () => {
   it('contains no static keys', () => {
     expect(JSON.stringify(renderChart(profileOf('aws')))).not.toMatch(/ACCESS_KEY|SESSION_TOKEN/);
