@@ -102,7 +102,11 @@ const ingressSchema = z.looseObject({
 });
 const scaledSchema = z.object({
   scaleTargetRef: z.strictObject({ name: z.string() }),
-  triggers: z.tuple([z.object({ metadata: z.object({ query: z.string(), threshold: z.string() }) })]),
+  triggers: z.tuple([
+    z.object({
+      metadata: z.object({ query: z.string(), threshold: z.string(), ignoreNullValues: z.literal('false') }),
+    }),
+  ]),
 });
 
 const ofKind = (resources: readonly Resource[], ...kinds: string[]): Resource[] =>
