@@ -25,6 +25,7 @@ const podSchema = z.object({
           name: z.string(),
           env: z.array(z.looseObject({ name: z.string(), value: z.string().optional() })),
           envFrom: z.array(z.unknown()).default([]),
+          ports: z.array(z.object({ name: z.string(), containerPort: z.int() })).default([]),
           volumeMounts: z.array(z.looseObject({ name: z.string(), mountPath: z.string() })).default([]),
         }),
       ]),
@@ -103,6 +104,44 @@ describe('the service account', () => {
   it('of the migration job exists before the chart is installed', () => {
     expect(accounts({})).toEqual(['inlet', 'inlet', undefined]);
     expect(accounts({ serviceAccount: { name: 'existing' } })).toEqual(['existing', 'existing', 'existing']);
+  });
+});
+
+describe('notifications of the storage', () => {
+  const notifications = { enabled: true, port: 9999, from: [{ ipBlock: { cidr: '10.20.0.0/16' } }] };
+  const url = { INLET_NOTIFICATIONS_URL: 'http://inlet-notifications.inlet.svc:9999' };
+
+  it('reach the port of the workers, and of no other process', () => {
+    const resources = renderChart({ settings: url, worker: { notifications } });
+    const settings = podsOf({ settings: url, worker: { notifications } }).map(
+      ({ containers: [{ name, env, ports }] }) => [
+        name,
+        env.filter((one) => /_NOTIFICATIONS_(?:HOST|PORT)$/.test(one.name)).map(({ value }) => value),
+        ports.filter((one) => one.name === 'notifications').map(({ containerPort }) => containerPort),
+      ],
+    );
+    expect(settings).toEqual([
+      ['api', [], []],
+      ['worker', ['0.0.0.0', '9999'], [9999]],
+      ['migrate', [], []],
+    ]);
+    const services = resources.filter(({ kind, metadata }) => kind === 'Service' && metadata.name !== 'inlet');
+    expect(services.map(({ spec }) => spec)).toEqual([
+      {
+        type: 'ClusterIP',
+        selector: {
+          'app.kubernetes.io/name': 'inlet',
+          'app.kubernetes.io/instance': 'inlet',
+          'app.kubernetes.io/component': 'worker',
+        },
+        ports: [{ name: 'notifications', port: 9999, targetPort: 'notifications' }],
+      },
+    ]);
+    const ruleSchema = z.looseObject({ ingress: z.array(z.looseObject({ ports: z.array(z.unknown()) })) });
+    const rules = specOf(resources, 'NetworkPolicy', ruleSchema).flatMap(({ ingress }) => ingress);
+    expect(rules.filter(({ ports }) => JSON.stringify(ports).includes('notifications'))).toEqual([
+      { ports: [{ port: 'notifications', protocol: 'TCP' }], from: notifications.from },
+    ]);
   });
 });
 

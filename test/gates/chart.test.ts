@@ -18,7 +18,12 @@ const everything = {
     { setting: 'INLET_SEALING_KEYS', secretName: 'vault', key: 'sealing' },
     { setting: 'INLET_S3_SECRET_ACCESS_KEY', secretName: 'storage', key: 'secret' },
   ],
-  settings: { INLET_S3_ENDPOINT: 'https://storage.example', INLET_WORKER_FILES: 8 },
+  settings: {
+    INLET_S3_ENDPOINT: 'https://storage.example',
+    INLET_WORKER_FILES: 8,
+    INLET_TRUSTED_PROXIES: '10.1.2.0/24',
+    INLET_NOTIFICATIONS_URL: 'http://inlet-notifications.inlet.svc:9465',
+  },
   extraEnv: [{ name: 'NODE_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } }],
   extraEnvFrom: [{ configMapRef: { name: 'more' } }],
   extraVolumes: [{ name: 'more', emptyDir: {} }],
@@ -39,6 +44,11 @@ const everything = {
   },
   worker: {
     autoscaling: { enabled: true, selector: 'namespace="inlet"', authenticationName: 'prometheus' },
+    notifications: {
+      enabled: true,
+      from: [{ namespaceSelector: { matchLabels: { name: 'storage' } } }],
+      service: { type: 'LoadBalancer', annotations: { team: 'data' } },
+    },
     nodeSelector: { disk: 'slow' },
   },
   migrate: { timeoutSeconds: 3600 },

@@ -117,6 +117,14 @@ volumeMounts: {{- . | nindent 2 }}
 - name: INLET_TLS_KEY_FILE
   value: /tls/tls.key
 {{- end }}
+{{- with .values.notifications }}
+{{- if .enabled }}
+- name: INLET_NOTIFICATIONS_HOST
+  value: 0.0.0.0
+- name: INLET_NOTIFICATIONS_PORT
+  value: {{ .port | quote }}
+{{- end }}
+{{- end }}
 {{- with .root.Values.extraEnv }}
 {{ toYaml . }}
 {{- end }}
