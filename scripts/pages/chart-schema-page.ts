@@ -42,10 +42,16 @@ export function secretSettings(): string[] {
 /** Generates only the names of the settings. The rest of the schema is edited in the file. */
 export function chartSchemaPage(): string {
   const excluded = new Set([...secretSettings(), ...notAmongChartSettings]);
-  const names = Object.keys(configSchema.shape).filter((name) => !excluded.has(name));
+  const settings = Object.keys(configSchema.shape);
+  const names = settings.filter((name) => !excluded.has(name));
+  // The certificate of the API is a Secret of its own (api.tlsSecretName).
+  const files = [...secretSettings(), ...names.filter((name) => name.endsWith('_FILE'))];
   const schema = z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(path, 'utf8')));
   const definitions = z.record(z.string(), z.unknown()).parse(schema['definitions']);
-  const changed = { ...schema, definitions: { ...definitions, settingName: { enum: names } } };
+  const changed = {
+    ...schema,
+    definitions: { ...definitions, settingName: { enum: names }, secretFileName: { enum: files } },
+  };
   return `${JSON.stringify(changed, null, 2)}\n`;
 }
 

@@ -43,7 +43,7 @@ const podsOf = (values: object): z.infer<typeof podSchema>['template']['spec'][]
 describe('secret files', () => {
   const files = [
     { setting: 'INLET_POSTGRES_URL', secretName: 'postgres', key: 'uri' },
-    { setting: 'INLET_TLS_CERT_FILE', secretName: 'tls', key: 'tls.crt' },
+    { setting: 'INLET_CLICKHOUSE_CERT_FILE', secretName: 'tls', key: 'tls.crt' },
   ];
 
   it('are mounted from several Secrets, and the settings contain their paths', () => {
@@ -54,7 +54,7 @@ describe('secret files', () => {
           projected: {
             sources: [
               { secret: { name: 'postgres', items: [{ key: 'uri', path: 'INLET_POSTGRES_URL' }] } },
-              { secret: { name: 'tls', items: [{ key: 'tls.crt', path: 'INLET_TLS_CERT_FILE' }] } },
+              { secret: { name: 'tls', items: [{ key: 'tls.crt', path: 'INLET_CLICKHOUSE_CERT_FILE' }] } },
             ],
           },
         },
@@ -63,7 +63,7 @@ describe('secret files', () => {
       expect(volumeMounts).toEqual([{ name: 'secret-files', mountPath: '/run/secrets/inlet', readOnly: true }]);
       expect(env.filter(({ name }) => name.endsWith('_FILE'))).toEqual([
         { name: 'INLET_POSTGRES_URL_FILE', value: '/run/secrets/inlet/INLET_POSTGRES_URL' },
-        { name: 'INLET_TLS_CERT_FILE', value: '/run/secrets/inlet/INLET_TLS_CERT_FILE' },
+        { name: 'INLET_CLICKHOUSE_CERT_FILE', value: '/run/secrets/inlet/INLET_CLICKHOUSE_CERT_FILE' },
       ]);
       expect(envFrom).toEqual([]);
     }
