@@ -193,6 +193,41 @@ describe('the chart rejects', () => {
     ['a PodMonitor without access to the metrics', { monitoring: { podMonitor: { enabled: true } } }, 'metricsFrom'],
     ['autoscaling without access to the metrics', { worker: { autoscaling: { enabled: true } } }, 'metricsFrom'],
     ['an Ingress without trusted proxies', { ingress: { enabled: true, hosts: ['a.example'] } }, 'TRUSTED_PROXIES'],
+    [
+      'an Ingress in front of an API with TLS without trusted proxies',
+      { ingress: { enabled: true, hosts: ['a.example'] }, api: { tlsSecretName: 'tls' } },
+      'TRUSTED_PROXIES',
+    ],
+    [
+      'notifications that no worker can receive',
+      { settings: { INLET_NOTIFICATIONS_URL: 'http://inlet.example' } },
+      'worker.notifications',
+    ],
+    [
+      'notifications that the NetworkPolicy blocks',
+      { worker: { notifications: { enabled: true } } },
+      'worker.notifications.from',
+    ],
+    [
+      'a backup without the digest of its image',
+      { image: { repository: 'inlet@sha256', tag: 'a' }, backup: { enabled: true, volume: { emptyDir: {} } } },
+      'backup.image.tag',
+    ],
+    [
+      'a cloud identity of the account that does not exist before the migrations',
+      { serviceAccount: { annotations: { 'eks.amazonaws.com/role-arn': 'arn' } } },
+      'serviceAccount.name',
+    ],
+    [
+      'the certificate of the API as a secret file',
+      { secretFiles: [{ setting: 'INLET_TLS_CERT_FILE', secretName: 'a', key: 'b' }] },
+      '/secretFiles/0/setting',
+    ],
+    [
+      'a misspelled secret file',
+      { secretFiles: [{ setting: 'INLET_POSTGRES_URI', secretName: 'a', key: 'b' }] },
+      '/secretFiles/0/setting',
+    ],
     ['an Ingress without hosts', { ingress: { enabled: true, hosts: [] } }, 'hosts'],
     ['a backup without a volume', { backup: { enabled: true } }, 'backup.volume'],
     ['a secret file without a key', { secretFiles: [{ setting: 'INLET_X', secretName: 'a' }] }, 'key'],
