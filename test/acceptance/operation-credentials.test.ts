@@ -57,6 +57,7 @@ type Ids = Readonly<
     | 'customer_id'
     | 'token_id'
     | 'webhook_id'
+    | 'subscription_id'
     | 'deletion_id',
     number
   >
@@ -77,6 +78,7 @@ const unknownIds: Ids = {
   customer_id: 999_999,
   token_id: 999_999,
   webhook_id: 999_999,
+  subscription_id: 999_999,
   deletion_id: 999_999,
 };
 
@@ -114,6 +116,7 @@ describe('insufficient credentials', () => {
   const uploadIds = new Map<Ids, string>();
   const only = new Map<Scope, string>();
   const webhook: { id: number | null } = { id: null };
+  const subscription: { id: number | null } = { id: null };
 
   const newKey = (options: Partial<NewApiKey>): ReturnType<typeof addApiKey> => addApiKey(deps, owner, options);
   const newToken = async (name: string): Promise<string> => {
@@ -169,6 +172,7 @@ describe('insufficient credentials', () => {
       doomed_audience_id: doomed.audienceId,
       default_warehouse_segment_id: segmentId,
       webhook_id: 0,
+      subscription_id: 0,
       deletion_id: deletionId,
     }));
     [owners = unknownIds, customers = unknownIds] = ids;
@@ -208,6 +212,22 @@ describe('insufficient credentials', () => {
     const created = z.object({ webhook_id: z.int(), secret: z.string() }).parse(await answer.json());
     rememberSecrets(created.secret);
     return created.webhook_id;
+  }
+
+  /** Returns a subscription of the owner. It is created again after it was deleted. */
+  async function subscriptionIdOf(ids: Ids): Promise<number> {
+    if (ids === unknownIds) return unknownIds.subscription_id;
+    subscription.id ??= await createSubscription();
+    return subscription.id;
+  }
+
+  async function createSubscription(): Promise<number> {
+    const answer = await fetch(`${api.url}/v1/marketplace/subscriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${owner.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ prefix: 'secret/', key_type: 1, compressed: false }),
+    });
+    return z.object({ subscription_id: z.int() }).parse(await answer.json()).subscription_id;
   }
 
   /** Returns the cookie of a partner's or a customer's session. */
@@ -260,10 +280,12 @@ describe('insufficient credentials', () => {
     const isOfUpload = operation.path.includes('{upload_id}');
     const upload = isOfUpload ? await uploadIdOf(ids) : '';
     if (operation.operationId === 'abortUpload') uploadIds.delete(ids);
+    const isOfSubscription = operation.path.includes('{subscription_id}');
     const isOfWebhook = operation.path.includes('{webhook_id}');
     const target = {
       ...(await targetOf(operation, ids)),
       ...(isOfWebhook && { webhook_id: await webhookIdOf(ids) }),
+      ...(isOfSubscription && { subscription_id: await subscriptionIdOf(ids) }),
     };
     const path = Object.entries(target).reduce(
       (text, [name, id]) => text.replace(`{${name}}`, String(id)),
@@ -290,6 +312,7 @@ describe('insufficient credentials', () => {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (operation.operationId === 'deleteWebhook' && response.status === 204) webhook.id = null;
+    if (operation.operationId === 'deleteSubscription' && response.status === 204) subscription.id = null;
     // A stream might never end, so only its first bytes are compared.
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
     if (isStream) return { status: response.status, headers: response.headers, text: await firstChunkOf(response) };

@@ -1,4 +1,5 @@
 import { publishedWith } from '../../src/adapters/postgres/composition-store.ts';
+import { proofExample } from '../../src/adapters/http/records/deletion.ts';
 import { createHash } from 'node:crypto';
 import type { Client } from 'pg';
 import { randomKeys } from '../../src/adapters/vault/keys.ts';
@@ -257,8 +258,9 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
     );
     const deletionId = await idOf(
       `INSERT INTO erasure (partner_id, requested_by, object_key, status, proof, proof_csv)
-       VALUES ($1, 'secret', 'secret', 2, '{"format": "secret"}', 'secret') RETURNING id`,
+       VALUES ($1, 'secret', 'secret', 2, $2, 'secret') RETURNING id`,
       partner.id,
+      JSON.stringify(proofExample),
     );
     await client.query('INSERT INTO erased_partner (partner_id, erased_at) VALUES ($1, now())', [partner.id]);
     await client.query(`INSERT INTO overlap (partner_id, key, published) VALUES ($1, 'secret', '{}')`, [partner.id]);
