@@ -6,7 +6,6 @@ CREATE TABLE IF NOT EXISTS subscription (
   prefix text NOT NULL,
   key_type smallint NOT NULL,
   compressed boolean NOT NULL,
-  mode text NOT NULL,
   skips_existing boolean NOT NULL,
   -- Exactly one of these four is set.
   quiet_seconds integer,

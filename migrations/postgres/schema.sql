@@ -1214,7 +1214,6 @@ CREATE TABLE public.subscription (
     prefix text NOT NULL,
     key_type smallint NOT NULL,
     compressed boolean NOT NULL,
-    mode text NOT NULL,
     skips_existing boolean NOT NULL,
     quiet_seconds integer,
     marker text,
@@ -2550,8 +2549,6 @@ GRANT SELECT,INSERT ON TABLE public.subscription TO inlet_api;
 GRANT UPDATE(key_type) ON TABLE public.subscription TO inlet_api;
 
 GRANT UPDATE(compressed) ON TABLE public.subscription TO inlet_api;
-
-GRANT UPDATE(mode) ON TABLE public.subscription TO inlet_api;
 
 GRANT UPDATE(quiet_seconds) ON TABLE public.subscription TO inlet_api;
 

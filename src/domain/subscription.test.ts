@@ -18,6 +18,7 @@ const daily: Trigger = { on: 'daily', minute: 150 };
 const arrivals: Arrivals = {
   waiting: 3,
   marked: 3,
+  hasNewMarker: false,
   openImports: 0,
   quietSeconds: 0,
   oldestSeconds: 0,

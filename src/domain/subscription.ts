@@ -1,4 +1,4 @@
-import type { ImportMode, KeyType } from './import-log.ts';
+import type { KeyType } from './import-log.ts';
 
 /** When the objects that have arrived are imported. */
 export type Trigger =
@@ -11,7 +11,6 @@ export type Trigger =
 export type SubscriptionSettings = {
   readonly keyType: KeyType;
   readonly compressed: boolean;
-  readonly mode: ImportMode;
   readonly trigger: Trigger;
 };
 
@@ -106,8 +105,13 @@ export function timeOfMinute(minute: number): string {
 export type Arrivals = {
   /** Objects that wait for an import. */
   readonly waiting: number;
-  /** Waiting objects in a folder whose marker was written after them. */
+  /**
+   * Waiting objects in a folder whose marker was written after them and was seen before the listing. A listing in pages can
+   * show a marker without the objects that were written during the listing.
+   */
   readonly marked: number;
+  /** Whether this listing is the first that shows a marker written after waiting objects. */
+  readonly hasNewMarker: boolean;
   readonly openImports: number;
   /** Seconds from the last change to the start of the listing. A later listing can find a later change. */
   readonly quietSeconds: number;

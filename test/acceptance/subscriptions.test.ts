@@ -258,6 +258,8 @@ describe('subscriptions', () => {
       );
     for (const prefix of ['', '/a', '../a', 'a/../b', 's3://bucket/a'])
       expect((await problem({ prefix })).errors?.[0]?.pointer).toBe('/prefix');
+    // Each import has only some of the files, so a replacing one would delete the rows of the one before.
+    expect((await problem({ mode: 'replace' })).errors?.[0]?.pointer).toBe('/mode');
     for (const trigger of [
       {},
       { quiet_seconds: 1, marker: 'x' },

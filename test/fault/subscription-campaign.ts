@@ -109,7 +109,7 @@ export async function startSubscriptionCampaign(
     Array.from({ length: partnerCount }, async () => {
       const partner = await newBarePartner(deps);
       await createAttribute(deps, partner.name, { name: 'sport', foreignKeys: ['sport'] });
-      const settings = { keyType: 1, compressed: false, mode: 'merge', trigger: { on: 'quiet', seconds: 0 } } as const;
+      const settings = { keyType: 1, compressed: false, trigger: { on: 'quiet', seconds: 0 } } as const;
       const subscription = { ...settings, prefix: 'in/', skipsExisting: false };
       return { ...partner, subscriptionId: await deps.subscriptions.create(partner.id, subscription, null) };
     }),

@@ -6,7 +6,6 @@ export const subscriptionColumns = {
     prefix: 'string',
     key_type: 'number',
     compressed: 'boolean',
-    mode: 'string',
     skips_existing: 'boolean',
     quiet_seconds: 'number?',
     marker: 'string?',

@@ -26,7 +26,7 @@ describe('the queue of subscriptions', () => {
 
   async function subscribe(owner?: BarePartner, trigger = atOnce, prefix = 'in/') {
     const partner = owner ?? (await newBarePartner(deps));
-    const settings = { keyType: 1, compressed: false, mode: 'merge', trigger } as const;
+    const settings = { keyType: 1, compressed: false, trigger } as const;
     const id = await deps.subscriptions.create(partner.id, { ...settings, prefix, skipsExisting: false }, null);
     return { id, partner };
   }
@@ -82,7 +82,7 @@ describe('the queue of subscriptions', () => {
   it('ends the claim when the partner changes, pauses, or deletes the subscription', async () => {
     const { id, partner } = await subscribe();
     for (const change of [
-      () => deps.subscriptions.update(partner.id, id, { mode: 'replace' }, null),
+      () => deps.subscriptions.update(partner.id, id, { compressed: true }, null),
       () => deps.subscriptions.update(partner.id, id, { isPaused: true }, null),
       () => deps.subscriptions.update(partner.id, id, { isPaused: false }, null),
       () => deps.subscriptions.remove(partner.id, id, null),
@@ -200,5 +200,32 @@ describe('the queue of subscriptions', () => {
     ]);
     const files = await query('SELECT path FROM job_file WHERE partner_id = $1', partner.id);
     expect(files).toEqual([{ path: 'given' }]);
+  });
+
+  it('accepts a marker only in a listing that started after it was seen, so that it imports all files written before it', async () => {
+    const { id } = await subscribe(undefined, { on: 'marker', name: 'done' });
+    const list = async (pages: (held: SubscriptionClaim) => ListedObject[][]) => {
+      const held = await claimOf(id);
+      let after: string | null = null;
+      for (const [n, objects] of pages(held).entries()) {
+        const until: string | null = n === 0 ? `${held.partnerPrefix}in/c` : null;
+        await deps.subscriptionQueue.recordPage(held, { after, until }, objects, 60);
+        after = until;
+      }
+      return deps.subscriptionQueue.finish(held, limits);
+    };
+    const marker = (held: SubscriptionClaim, minute: number): ListedObject => ({
+      ...object(held, 'done'),
+      lastModified: new Date(Date.UTC(2026, 10, 18, 10, minute)),
+    });
+    // The second file of each delivery is written after the first page was listed, and the marker before the second page.
+    expect(await list((held) => [[object(held, 'a1')], [marker(held, 0)]])).toMatchObject({ importLogId: null });
+    const files = (held: SubscriptionClaim) => ['a1', 'a2'].map((name) => object(held, name));
+    expect(await list((held) => [files(held), [marker(held, 0)]])).toMatchObject({ objects: 2 });
+    await makeDue(id);
+    const withFirst = (held: SubscriptionClaim) => [...files(held), object(held, 'b1')];
+    expect(await list((held) => [withFirst(held), [marker(held, 1)]])).toMatchObject({ importLogId: null });
+    const withBoth = (held: SubscriptionClaim) => [...withFirst(held), object(held, 'b2')];
+    expect(await list((held) => [withBoth(held), [marker(held, 1)]])).toMatchObject({ objects: 2 });
   });
 });

@@ -243,8 +243,8 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       [webhookId, partner.id],
     );
     const subscriptionId = await idOf(
-      `INSERT INTO subscription (partner_id, prefix, key_type, compressed, mode, skips_existing, quiet_seconds)
-       VALUES ($1, 'secret/', 1, false, 'merge', true, 10) RETURNING id`,
+      `INSERT INTO subscription (partner_id, prefix, key_type, compressed, skips_existing, quiet_seconds)
+       VALUES ($1, 'secret/', 1, false, true, 10) RETURNING id`,
       partner.id,
     );
     await client.query('INSERT INTO subscription_state (subscription_id, partner_id) VALUES ($1, $2)', [

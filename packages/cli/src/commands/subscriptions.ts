@@ -38,7 +38,6 @@ const objectColumns: readonly Column<SubscriptionObject>[] = [
 type CreateOptions = CommonOptions &
   KeyTypeOptions & {
     readonly compressed?: boolean;
-    readonly replace?: boolean;
     readonly existing?: boolean;
     readonly quietSeconds?: number;
     readonly marker?: string;
@@ -71,7 +70,6 @@ export function addSubscriptionsCommand(program: Command): void {
     .addOption(keyTypeOption())
     .option('--compressed', 'the files are gzipped')
     .option('--no-compressed', 'the files are not gzipped')
-    .option('--replace', 'replace the previous data of every attribute in the files of an import')
     .option('--existing', 'also import the files that exist already')
     .addOption(
       new Option('--quiet-seconds <seconds>', 'import when nothing has changed for this long (default: 10)')
@@ -99,7 +97,6 @@ export function addSubscriptionsCommand(program: Command): void {
           prefix,
           key_type,
           compressed,
-          mode: options.replace === true ? 'replace' : 'merge',
           existing: options.existing === true ? 'import' : 'skip',
           trigger: triggerOf(options),
         }),

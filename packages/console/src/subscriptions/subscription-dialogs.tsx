@@ -11,10 +11,6 @@ const keyTypes = [
   ['1', 'Your foreign keys'],
   ['0', 'Attribute IDs'],
 ] as const;
-const modes = [
-  ['merge', 'Add to it'],
-  ['replace', 'Replace the data of every attribute in the files'],
-] as const;
 
 type EditProps = {
   /** Absent to create a subscription. */
@@ -27,7 +23,6 @@ export function EditDialog({ subscription, onDone, onClose }: EditProps) {
   const [prefix, setPrefix] = useState('');
   const [keyType, setKeyType] = useState<'0' | '1'>(subscription?.key_type === 0 ? '0' : '1');
   const [isGzip, setGzip] = useState(subscription?.compressed ?? true);
-  const [mode, setMode] = useState(subscription?.mode ?? 'merge');
   const [existing, setExisting] = useState<'import' | 'skip'>('skip');
   const [kind, setKind] = useState<TriggerKind>(subscription ? kindOf(subscription.trigger) : 'quiet_seconds');
   const [value, setValue] = useState(String(subscription?.trigger[kind] ?? triggerFields[kind].value));
@@ -35,7 +30,6 @@ export function EditDialog({ subscription, onDone, onClose }: EditProps) {
   const settings = {
     key_type: keyType === '0' ? 0 : 1,
     compressed: isGzip,
-    mode,
     trigger: toTrigger(kind, value),
   } as const;
   const id = subscription?.subscription_id;
@@ -94,7 +88,6 @@ export function EditDialog({ subscription, onDone, onClose }: EditProps) {
         choices={keyTypes}
         onChange={setKeyType}
       />
-      <Choices legend="What to do with existing data" name="mode" value={mode} choices={modes} onChange={setMode} />
       <div class="choices">
         <label>
           <input type="checkbox" checked={isGzip} onChange={({ currentTarget }) => setGzip(currentTarget.checked)} />

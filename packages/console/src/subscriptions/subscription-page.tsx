@@ -100,7 +100,7 @@ function SubscriptionOf({ id }: { readonly id: number }) {
 }
 
 function Summary({ subscription }: { readonly subscription: Subscription }) {
-  const { trigger, waiting_objects, next_import_at, last_listed_at, key_type, compressed, mode, status } = subscription;
+  const { trigger, waiting_objects, next_import_at, last_listed_at, key_type, compressed, status } = subscription;
   return (
     <section class="card stack" aria-labelledby="status">
       <h2 id="status" class="visually-hidden">
@@ -125,9 +125,6 @@ function Summary({ subscription }: { readonly subscription: Subscription }) {
         <Fact name="Last looked for files">{last_listed_at === null ? 'not yet' : <Time at={last_listed_at} />}</Fact>
         <Fact name="Keys in the files are">{key_type === 0 ? 'attribute IDs' : 'your foreign keys'}</Fact>
         <Fact name="Files are">{compressed ? 'gzipped' : 'plain text'}</Fact>
-        <Fact name="Each import">
-          {mode === 'merge' ? 'adds to the existing data' : 'replaces the attributes in its files'}
-        </Fact>
       </dl>
     </section>
   );

@@ -406,8 +406,6 @@ export type CreateSubscription = {
   readonly key_type: 0 | 1;
   /** Whether the files are gzipped. */
   readonly compressed: boolean;
-  /** `merge` adds the rows to the existing data. `replace` deletes the previous data of every attribute in the files of an import. */
-  readonly mode?: 'merge' | 'replace' | undefined;
   /** Whether the objects that exist when the subscription is created are imported. */
   readonly existing?: 'import' | 'skip' | undefined;
   /** When the objects that have arrived are imported. Exactly one field is set. */
@@ -1430,7 +1428,6 @@ export type Subscription = {
   /** 0 (attribute IDs) or 1 (your foreign keys). */
   readonly key_type: 0 | 1;
   readonly compressed: boolean;
-  readonly mode: 'merge' | 'replace';
   readonly existing: 'import' | 'skip';
   /** Exactly one field is not null. */
   readonly trigger: {
@@ -1491,8 +1488,6 @@ export type UpdateSubscription = {
   readonly key_type?: 0 | 1 | undefined;
   /** Whether the files are gzipped. */
   readonly compressed?: boolean | undefined;
-  /** `merge` adds the rows to the existing data. `replace` deletes the previous data of every attribute in the files of an import. */
-  readonly mode?: 'merge' | 'replace' | undefined;
   /** When the objects that have arrived are imported. Exactly one field is set. */
   readonly trigger?: {
     /** Imports the objects that have arrived when nothing has changed under the prefix for this long. With 0, imports them as soon as they are seen. An object waits at most 10 times as long. */

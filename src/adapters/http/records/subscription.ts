@@ -54,10 +54,6 @@ const triggerField = z
   .meta({ description: 'When the objects that have arrived are imported. Exactly one field is set.' });
 
 const compressedField = z.boolean().meta({ description: 'Whether the files are gzipped.' });
-const modeField = z.enum(['merge', 'replace']).meta({
-  description:
-    '`merge` adds the rows to the existing data. `replace` deletes the previous data of every attribute in the files of an import.',
-});
 
 export const createSubscriptionBody = z
   .strictObject({
@@ -67,7 +63,6 @@ export const createSubscriptionBody = z
     }),
     key_type: keyType,
     compressed: compressedField,
-    mode: modeField.default('merge'),
     existing: z.enum(['import', 'skip']).default('skip').meta({
       description: 'Whether the objects that exist when the subscription is created are imported.',
     }),
@@ -79,7 +74,6 @@ export const updateSubscriptionBody = z
   .strictObject({
     key_type: keyType.optional(),
     compressed: compressedField.optional(),
-    mode: modeField.optional(),
     trigger: triggerField.optional(),
     paused: z.boolean().optional().meta({
       description:
@@ -103,7 +97,6 @@ export const subscriptionSchema = z
     prefix: z.string(),
     key_type: keyType,
     compressed: z.boolean(),
-    mode: z.enum(['merge', 'replace']),
     existing: z.enum(['import', 'skip']),
     trigger: z
       .object({
@@ -141,7 +134,6 @@ export function subscriptionRecord(subscription: Subscription): SubscriptionReco
     prefix: subscription.prefix,
     key_type: subscription.keyType,
     compressed: subscription.compressed,
-    mode: subscription.mode,
     existing: subscription.skipsExisting ? 'skip' : 'import',
     trigger: {
       quiet_seconds: trigger.on === 'quiet' ? trigger.seconds : null,
@@ -166,7 +158,6 @@ export const subscriptionExample: SubscriptionRecord = {
   prefix: 'daily/',
   key_type: 1,
   compressed: true,
-  mode: 'merge',
   existing: 'skip',
   trigger: { quiet_seconds: null, marker: '_SUCCESS', every_seconds: null, daily_at: null },
   status: 'active',

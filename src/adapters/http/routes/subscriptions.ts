@@ -44,7 +44,7 @@ export const createSubscription = defineRoute({
   path: '/v1/marketplace/subscriptions',
   summary: 'Create a subscription',
   description:
-    'Imports the objects that arrive under a prefix of the shared bucket. Each object version (path, ETag, and size) is imported once, as part of an ordinary import. The import log names the subscription.',
+    'Imports the objects that arrive under a prefix of the shared bucket. Each object version (path, ETag, and size) is imported once, as part of an ordinary import that adds its rows to the existing data. The import log names the subscription.',
   body: createSubscriptionBody,
   bodyExamples: {
     quiet: {
@@ -81,12 +81,12 @@ export const createSubscription = defineRoute({
     },
   },
   handler: (deps: WriteDeps) => async (request, reply) => {
-    const { prefix, key_type: keyType, compressed, mode, existing, trigger } = request.body;
+    const { prefix, key_type: keyType, compressed, existing, trigger } = request.body;
     const partner = partnerOf(request);
     requireSubscribedPrefix(partner, prefix);
     const id = await deps.subscriptions.create(
       partner.id,
-      { prefix, keyType, compressed, mode, skipsExisting: existing === 'skip', trigger: toTrigger(trigger) },
+      { prefix, keyType, compressed, skipsExisting: existing === 'skip', trigger: toTrigger(trigger) },
       idempotentRequestOf(deps, request, reply),
     );
     reply.code(201).header('location', `/v1/marketplace/subscriptions/${id}`);
@@ -154,10 +154,10 @@ export const updateSubscription = defineRoute({
   },
   problems: { ...subscriptionNotFound, ...invalidTrigger },
   handler: (deps: WriteDeps) => async (request, reply) => {
-    const { key_type: keyType, compressed, mode, trigger, paused: isPaused } = request.body;
+    const { key_type: keyType, compressed, trigger, paused: isPaused } = request.body;
     const partnerId = partnerOf(request).id;
     const { subscription_id: id } = request.params;
-    const changes = { keyType, compressed, mode, trigger: trigger && toTrigger(trigger), isPaused };
+    const changes = { keyType, compressed, trigger: trigger && toTrigger(trigger), isPaused };
     await deps.subscriptions.update(partnerId, id, changes, idempotentRequestOf(deps, request, reply));
     return subscriptionRecord(await deps.subscriptions.get(partnerId, id));
   },

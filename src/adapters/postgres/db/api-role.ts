@@ -147,7 +147,7 @@ export const apiTables: Readonly<Record<string, string>> = {
     'SELECT, INSERT, UPDATE (replay_position, replay_until, claim, claimed_until, paused_until, failures_in_a_row, failing_since, warned_at, disabled_at, disabled_reason)',
   webhook_delivery: 'SELECT, INSERT, UPDATE (tries, is_replay, next_attempt_at, updated_at)',
   subscription:
-    'SELECT, INSERT, UPDATE (key_type, compressed, mode, quiet_seconds, marker, every_seconds, daily_at, updated_at, paused_at, deleted_at)',
+    'SELECT, INSERT, UPDATE (key_type, compressed, quiet_seconds, marker, every_seconds, daily_at, updated_at, paused_at, deleted_at)',
   subscription_state:
     'SELECT, INSERT, UPDATE (is_active, claim, claimed_until, next_listing_at, next_import_at, waits_for)',
   subscription_object: 'SELECT, UPDATE (state, job_id, error_code, updated_at)',

@@ -9,7 +9,6 @@ export type SubscriptionTable = {
   prefix: string;
   key_type: number;
   compressed: boolean;
-  mode: string;
   skips_existing: boolean;
   quiet_seconds: number | null;
   marker: string | null;

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { JobId } from '../../../domain/ids.ts';
-import { importMode } from '../../../domain/import-log.ts';
 import { jobStatus } from '../../../domain/job.ts';
 import type { FailureCode } from '../../../domain/failure-catalog.ts';
 import type { Tx } from '../db/tables.ts';
@@ -21,7 +20,6 @@ export async function settleEndedJobs(tx: Tx, subscriptionId: number): Promise<v
   await settle(tx, sql`o.subscription_id = ${subscriptionId}`);
 }
 
-/** A replacing import that fails publishes none of its files. */
 async function settle(tx: Tx, which: RawBuilder<unknown>): Promise<void> {
   const changed: FailureCode = 'file_changed';
   await sql`
@@ -29,9 +27,9 @@ async function settle(tx: Tx, which: RawBuilder<unknown>): Promise<void> {
     SET updated_at = now(), state = ended.state, error_code = CASE ended.state WHEN 'failed' THEN ended.code END
     FROM (
       SELECT o.id, coalesce(f.failure_code, job.failure_code) AS code,
-        CASE WHEN f.status = ${jobStatus.done} AND (job.status = ${jobStatus.done} OR log.mode = ${importMode.merge}) THEN 'imported'
+        CASE WHEN f.status = ${jobStatus.done} THEN 'imported'
           WHEN f.failure_code = ${changed} THEN 'overwritten' ELSE 'failed' END AS state
-      FROM subscription_object o JOIN job ON job.id = o.job_id JOIN import_log log ON log.job_id = job.id
+      FROM subscription_object o JOIN job ON job.id = o.job_id
         LEFT JOIN job_file f ON f.job_id = job.id AND f.key = o.key
       WHERE ${which} AND o.state = 'queued' AND job.status IN (${jobStatus.done}, ${jobStatus.failed})
     ) AS ended

@@ -7,7 +7,8 @@ type Page = { readonly range: KeyRange; readonly objects: readonly ListedObject[
 
 /**
  * Writes only what differs from the known versions, so that a listing without changes writes nothing but the lease. A
- * version that returns before it was loaded waits again. One that was loaded never does.
+ * version that returns before it was loaded waits again. One that was loaded never does. A marker that is written again
+ * counts as seen now.
  *
  * An object that existed when the subscription was created is skipped on request. AWS reports times in whole seconds, so
  * an object of the same second counts as new. Later listings skip nothing: the time of a multipart upload is its start.
@@ -50,7 +51,7 @@ export async function recordPage(
       ), returned AS (
         UPDATE subscription_object o
         SET gone_at = NULL, last_modified = l.last_modified, updated_at = now(),
-          seen_at = CASE WHEN o.state IN ('overwritten', 'deleted') THEN now() ELSE o.seen_at END,
+          seen_at = CASE WHEN o.state IN ('overwritten', 'deleted', 'marker') THEN now() ELSE o.seen_at END,
           job_id = CASE WHEN o.state IN ('overwritten', 'deleted') THEN NULL ELSE o.job_id END,
           state = CASE WHEN o.state IN ('overwritten', 'deleted') THEN 'waiting' ELSE o.state END
         FROM known k JOIN listed l ON l.key = k.key AND l.etag = k.etag AND l.size = k.size

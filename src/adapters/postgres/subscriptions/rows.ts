@@ -1,11 +1,9 @@
-import { importMode } from '../../../domain/import-log.ts';
 import { type SubscriptionSettings, type Trigger, minuteOfDay, timeOfMinute } from '../../../domain/subscription.ts';
 import { toKeyType } from '../lane/jobs.ts';
 
 export type SettingsRow = {
   key_type: number;
   compressed: boolean;
-  mode: string;
   quiet_seconds: number | null;
   marker: string | null;
   every_seconds: number | null;
@@ -18,7 +16,6 @@ export function toSettings(row: SettingsRow): SubscriptionSettings {
   return {
     keyType: toKeyType(row.key_type),
     compressed: row.compressed,
-    mode: row.mode === importMode.replace ? importMode.replace : importMode.merge,
     trigger: toTrigger(row),
   };
 }

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { Failure } from '../../../domain/failure.ts';
 import type { JobId, PartnerId } from '../../../domain/ids.ts';
-import { logType, pathType } from '../../../domain/import-log.ts';
+import { importMode, logType, pathType } from '../../../domain/import-log.ts';
 import { jobKind, openStatuses } from '../../../domain/job.ts';
 import type { Quotas } from '../../../domain/quota.ts';
 import {
@@ -67,7 +67,7 @@ async function claimSubscriptions(db: Database, limit: number, leaseSeconds: num
     FROM chosen, subscription, partner
     WHERE s.subscription_id = chosen.subscription_id AND subscription.id = s.subscription_id AND partner.id = s.partner_id
     RETURNING s.subscription_id AS id, s.claim, s.partner_id, partner.prefix AS partner_prefix, subscription.prefix,
-      subscription.key_type, subscription.compressed, subscription.mode, subscription.quiet_seconds,
+      subscription.key_type, subscription.compressed, subscription.quiet_seconds,
       subscription.marker, subscription.every_seconds, subscription.daily_at`.execute(db);
   return rows.map((row) => ({
     subscriptionId: row.id,
@@ -111,30 +111,32 @@ function blockedBy({ code }: Failure): WaitReason | null {
   return code === 'quota_exceeded' ? 'quota' : null;
 }
 
-/** The objects of a folder that a marker completes: the marker was written after them, into it or a folder above. */
-const isMarked = (subscriptionId: number, name: string): RawBuilder<boolean> => sql<boolean>`EXISTS (
-  SELECT FROM (SELECT string_to_array(o.key, '/') AS segments) AS path
+/** When a marker was first seen that completes the folder of the object: it was written later, into it or a folder above. */
+const markerSeenAt = (subscriptionId: number, name: string): RawBuilder<Date> => sql<Date>`(
+  SELECT min(marker.seen_at) FROM (SELECT string_to_array(o.key, '/') AS segments) AS path
     CROSS JOIN LATERAL generate_series(1, array_length(path.segments, 1) - 1) AS depth
     JOIN subscription_object marker ON marker.subscription_id = ${subscriptionId}
       AND marker.key = array_to_string(path.segments[1:depth], '/') || '/' || ${name}::text
   WHERE marker.gone_at IS NULL AND marker.last_modified >= o.last_modified)`;
 
-const isReady = ({ subscriptionId, settings: { trigger } }: SubscriptionClaim): RawBuilder<boolean> =>
-  trigger.on === 'marker' ? isMarked(subscriptionId, trigger.name) : sql<boolean>`true`;
+const readyAt = ({ subscriptionId, settings: { trigger } }: SubscriptionClaim): RawBuilder<Date> =>
+  trigger.on === 'marker' ? markerSeenAt(subscriptionId, trigger.name) : sql<Date>`timestamptz '-infinity'`;
 
 /** Times are compared with the start of the listing, because it does not show later changes. */
 async function selectArrivals(tx: Tx, claim: SubscriptionClaim): Promise<Arrivals | null> {
   const { rows } = await sql<Arrivals>`
-    SELECT arrived.waiting, arrived.marked,
+    SELECT arrived.waiting, arrived.marked, arrived.complete > arrived.marked AS "hasNewMarker",
       (SELECT count(*) FROM job JOIN import_log log ON log.job_id = job.id
         WHERE job.partner_id = ${claim.partnerId} AND job.status IN (${sql.join(openStatuses)})
           AND log.subscription_id = ${claim.subscriptionId}) AS "openImports",
       extract(epoch FROM s.claimed_at - coalesce(s.changed_at, s.claimed_at))::float8 AS "quietSeconds",
       coalesce(extract(epoch FROM s.claimed_at - arrived.oldest), 0)::float8 AS "oldestSeconds",
       coalesce(s.next_import_at <= s.claimed_at, false) AS "isScheduled"
-    FROM subscription_state s, (
-      SELECT count(*) AS waiting, count(*) FILTER (WHERE ${isReady(claim)}) AS marked, min(o.seen_at) AS oldest
-      FROM subscription_object o WHERE o.subscription_id = ${claim.subscriptionId} AND o.state = 'waiting'
+    FROM subscription_state s CROSS JOIN LATERAL (
+      SELECT count(*) AS waiting, count(ready.at) AS complete, count(*) FILTER (WHERE ready.at < s.claimed_at) AS marked,
+        min(o.seen_at) AS oldest
+      FROM subscription_object o CROSS JOIN LATERAL (SELECT ${readyAt(claim)} AS at) AS ready
+      WHERE o.subscription_id = s.subscription_id AND o.state = 'waiting'
     ) AS arrived
     WHERE s.subscription_id = ${claim.subscriptionId}`.execute(tx);
   return rows[0] ?? null;
@@ -152,7 +154,7 @@ async function createImport(
   const decision = decideImport(claim.settings.trigger, arrivals);
   const ready = decision.imports === 'marked' ? arrivals.marked : arrivals.waiting;
   const imported = decision.imports === 'none' ? null : await submitImport(deps, tx, claim, limits);
-  const hasMore = imported !== null && ready > imported.lagSeconds.length;
+  const hasMore = (imported !== null && ready > imported.lagSeconds.length) || arrivals.hasNewMarker;
   const result = { importLogId: imported?.id ?? null, waitsFor: hasMore ? null : decision.waitsFor, hasMore };
   await recordListing(tx, claim, limits, { ...result, isScheduled: arrivals.isScheduled });
   const lagSeconds = imported?.lagSeconds ?? [];
@@ -179,7 +181,8 @@ async function submitImport(
         path_type: pathType.sharedBucket,
         key_type: settings.keyType,
         compressed: settings.compressed,
-        mode: settings.mode,
+        // Each import has only the objects that have arrived, so replacing would delete the rows of the import before.
+        mode: importMode.merge,
         keys: null,
         errors: null,
         retry_of: null,
@@ -189,8 +192,8 @@ async function submitImport(
     const { rows } = await sql<{ lag: number }>`
       UPDATE subscription_object SET state = 'queued', job_id = ${id}, updated_at = now()
       WHERE id IN (
-        SELECT o.id FROM subscription_object o
-        WHERE o.subscription_id = ${subscriptionId} AND o.state = 'waiting' AND ${isReady(claim)}
+        SELECT o.id FROM subscription_object o JOIN subscription_state s ON s.subscription_id = o.subscription_id
+        WHERE o.subscription_id = ${subscriptionId} AND o.state = 'waiting' AND ${readyAt(claim)} < s.claimed_at
         ORDER BY o.id LIMIT ${maxFiles})
       RETURNING extract(epoch FROM clock_timestamp() - last_modified)::float8 AS lag`.execute(tx);
     return { id, lagSeconds: rows.map(({ lag }) => lag) };

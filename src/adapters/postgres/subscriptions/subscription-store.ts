@@ -105,7 +105,6 @@ async function createSubscription(
         prefix: request.prefix,
         key_type: request.keyType,
         compressed: request.compressed,
-        mode: request.mode,
         skips_existing: request.skipsExisting,
         ...triggerRow(request.trigger),
       })
@@ -126,13 +125,12 @@ async function createSubscription(
 async function updateSubscription(
   tx: Tx,
   { partnerId, id }: Which,
-  { keyType, compressed, mode, trigger, isPaused }: SubscriptionChanges,
+  { keyType, compressed, trigger, isPaused }: SubscriptionChanges,
 ): Promise<void> {
   await updateRow(tx, { partnerId, id })
     .set({
       ...(keyType === undefined ? {} : { key_type: keyType }),
       ...(compressed === undefined ? {} : { compressed }),
-      ...(mode === undefined ? {} : { mode }),
       ...(trigger === undefined ? {} : triggerRow(trigger)),
       ...(isPaused === undefined ? {} : { paused_at: isPaused ? sql<Date>`coalesce(paused_at, now())` : null }),
       updated_at: sql<Date>`now()`,
@@ -171,7 +169,7 @@ async function selectSubscriptions(
   which: RawBuilder<unknown>,
 ): Promise<Subscription[]> {
   const { rows } = await sql<Row>`
-    SELECT s.id, s.prefix, s.key_type, s.compressed, s.mode, s.skips_existing, s.quiet_seconds, s.marker, s.every_seconds,
+    SELECT s.id, s.prefix, s.key_type, s.compressed, s.skips_existing, s.quiet_seconds, s.marker, s.every_seconds,
       s.daily_at, s.created_at, s.updated_at, s.paused_at, state.waits_for, state.next_import_at, state.listed_at,
       state.last_job_id,
       (SELECT count(*) FROM subscription_object o WHERE o.subscription_id = s.id AND o.state = 'waiting') AS waiting
