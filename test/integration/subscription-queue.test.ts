@@ -228,4 +228,23 @@ describe('the queue of subscriptions', () => {
     const withBoth = (held: SubscriptionClaim) => [...withFirst(held), object(held, 'b2')];
     expect(await list((held) => [withBoth(held), [marker(held, 1)]])).toMatchObject({ objects: 2 });
   });
+
+  it('imports a version again that is uploaded again after another version', async () => {
+    const { id } = await subscribe();
+    const list = async (etag: string, hour: number): Promise<number | undefined> => {
+      await makeDue(id);
+      const held = await claimOf(id);
+      const listed = { ...object(held, 'a', etag), lastModified: new Date(Date.UTC(2026, 10, 18, hour)) };
+      await deps.subscriptionQueue.recordPage(held, whole, [listed], 60);
+      const result = await deps.subscriptionQueue.finish(held, limits);
+      await query(
+        "UPDATE subscription_object SET state = 'imported' WHERE subscription_id = $1 AND state = 'queued'",
+        id,
+      );
+      return result?.objects;
+    };
+    expect([await list('"1"', 1), await list('"2"', 2), await list('"1"', 3)]).toEqual([1, 1, 1]);
+    // The same upload, and the same content over itself, are not new.
+    expect([await list('"1"', 3), await list('"1"', 4)]).toEqual([0, 0]);
+  });
 });

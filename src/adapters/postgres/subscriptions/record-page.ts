@@ -7,8 +7,9 @@ type Page = { readonly range: KeyRange; readonly objects: readonly ListedObject[
 
 /**
  * Writes only what differs from the known versions, so that a listing without changes writes nothing but the lease. A
- * version that returns before it was loaded waits again. One that was loaded never does. A marker that is written again
- * counts as seen now.
+ * version that returns before it was loaded waits again. One that was loaded or skipped waits again only if it was gone and
+ * was then written again, because another version was loaded in the meantime. A marker that is written again counts as seen
+ * now.
  *
  * An object that existed when the subscription was created is skipped on request. AWS reports times in whole seconds, so
  * an object of the same second counts as new. Later listings skip nothing: the time of a multipart upload is its start.
@@ -50,13 +51,19 @@ export async function recordPage(
         RETURNING state
       ), returned AS (
         UPDATE subscription_object o
-        SET gone_at = NULL, last_modified = l.last_modified, updated_at = now(),
-          seen_at = CASE WHEN o.state IN ('overwritten', 'deleted', 'marker') THEN now() ELSE o.seen_at END,
-          job_id = CASE WHEN o.state IN ('overwritten', 'deleted') THEN NULL ELSE o.job_id END,
-          state = CASE WHEN o.state IN ('overwritten', 'deleted') THEN 'waiting' ELSE o.state END
-        FROM known k JOIN listed l ON l.key = k.key AND l.etag = k.etag AND l.size = k.size
-        WHERE o.id = k.id AND (
-          k.gone_at IS NOT NULL OR k.last_modified <> l.last_modified OR k.state IN ('overwritten', 'deleted'))
+        SET gone_at = NULL, last_modified = k.last_modified, updated_at = now(),
+          seen_at = CASE WHEN k.waits OR o.state = 'marker' THEN now() ELSE o.seen_at END,
+          job_id = CASE WHEN k.waits THEN NULL ELSE o.job_id END,
+          error_code = CASE WHEN k.waits THEN NULL ELSE o.error_code END,
+          state = CASE WHEN k.waits THEN 'waiting' ELSE o.state END
+        FROM (
+          SELECT k.id, l.last_modified, k.state IN ('overwritten', 'deleted') OR (
+            k.state IN ('imported', 'failed', 'skipped') AND k.gone_at IS NOT NULL AND is_changed) AS waits
+          FROM known k JOIN listed l ON l.key = k.key AND l.etag = k.etag AND l.size = k.size,
+            LATERAL (SELECT k.last_modified <> l.last_modified AS is_changed) AS time
+          WHERE k.gone_at IS NOT NULL OR is_changed OR k.state IN ('overwritten', 'deleted')
+        ) AS k
+        WHERE o.id = k.id
         RETURNING o.state
       ), gone AS (
         UPDATE subscription_object o
