@@ -73,6 +73,9 @@ CREATE TABLE IF NOT EXISTS subscription_object (
   UNIQUE (subscription_id, key, etag, size)
 );
 CREATE INDEX IF NOT EXISTS subscription_object_newest ON subscription_object (subscription_id, id);
+-- What the storage had at the last listing.
+CREATE INDEX IF NOT EXISTS subscription_object_current ON subscription_object (subscription_id, key)
+  WHERE gone_at IS NULL;
 CREATE INDEX IF NOT EXISTS subscription_object_open ON subscription_object (subscription_id, state)
   WHERE state IN ('waiting', 'queued');
 CREATE INDEX IF NOT EXISTS subscription_object_job ON subscription_object (job_id) WHERE job_id IS NOT NULL;

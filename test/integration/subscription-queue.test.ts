@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trigger } from '../../src/domain/subscription.ts';
 import type { ListedObject, SubscriptionClaim } from '../../src/ports/subscription-store.ts';
 import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 const atOnce: Trigger = { on: 'quiet', seconds: 0 };
@@ -246,5 +247,50 @@ describe('the queue of subscriptions', () => {
     expect([await list('"1"', 1), await list('"2"', 2), await list('"1"', 3)]).toEqual([1, 1, 1]);
     // The same upload, and the same content over itself, are not new.
     expect([await list('"1"', 3), await list('"1"', 4)]).toEqual([0, 0]);
+  });
+});
+
+describe('a listing of a prefix with many versions that are gone', () => {
+  it('reads only the versions that exist and those that it lists', async () => {
+    // Counters of a new database contain nothing else.
+    const stores = await createPostgresStores();
+    const deps = await wireUp(stores);
+    try {
+      const { id, prefix } = await newBarePartner(deps);
+      const settings = { keyType: 1, compressed: false, trigger: atOnce } as const;
+      await deps.subscriptions.create(id, { ...settings, prefix: 'in/', skipsExisting: false }, null);
+      const query = (text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> =>
+        withDatabase(stores, async (client) => (await client.query<Record<string, unknown>>(text, values)).rows);
+      await query(
+        `INSERT INTO subscription_object (subscription_id, partner_id, key, etag, size, last_modified, state, gone_at)
+         SELECT subscription_id, partner_id, $1 || 'in/' || n, '"1"', 1, now(), 'imported', now()
+         FROM subscription_state, generate_series(1, 20000) AS n`,
+        prefix,
+      );
+      await query('ANALYZE subscription_object');
+      const count = async (): Promise<{ added: number; read: number }> => {
+        const [row] = await query(
+          `SELECT n_tup_ins AS added, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) AS read
+           FROM pg_stat_user_tables WHERE relname = 'subscription_object'`,
+        );
+        return { added: Number(row?.['added']), read: Number(row?.['read']) };
+      };
+      await waitUntil('the insert is counted', async () => (await count()).added === 20_000, 30);
+      const before = await count();
+      const [held] = await deps.subscriptionQueue.claim(1, 60);
+      if (!held) throw new Error('the subscription is due');
+      const listed = ['1', 'new'].map((name) => ({
+        key: `${prefix}in/${name}`,
+        etag: '"1"',
+        size: 1,
+        lastModified: new Date('2026-11-18T09:00:00.000Z'),
+      }));
+      await deps.subscriptionQueue.recordPage(held, whole, listed, 60);
+      await waitUntil('the listing is counted', async () => (await count()).added === 20_001, 30);
+      expect((await count()).read - before.read).toBeLessThan(1_000);
+    } finally {
+      await deps.close();
+      await stores.drop();
+    }
   });
 });

@@ -33,11 +33,21 @@ export async function recordPage(
           ${objects.map(({ lastModified }) => lastModified.toISOString())}::timestamptz[],
           ${objects.map(({ key }) => isMarker(settings.trigger, key))}::boolean[]
         ) AS l (key, etag, size, last_modified, is_marker)
-      ), known AS MATERIALIZED (
+      ), current AS MATERIALIZED (
         SELECT id, key, etag, size, state, last_modified, gone_at FROM subscription_object
-        WHERE subscription_id = ${subscriptionId}
+        WHERE subscription_id = ${subscriptionId} AND gone_at IS NULL
           AND (${range.after}::text IS NULL OR key > ${range.after}::text COLLATE "C")
           AND (${range.until}::text IS NULL OR key <= ${range.until}::text COLLATE "C")
+      ), known AS MATERIALIZED (
+        SELECT * FROM current
+        UNION ALL
+        SELECT returned.* FROM listed l CROSS JOIN LATERAL (
+          SELECT id, key, etag, size, state, last_modified, gone_at FROM subscription_object o
+          WHERE o.subscription_id = ${subscriptionId} AND o.key = l.key AND o.etag = l.etag AND o.size = l.size
+            AND o.gone_at IS NOT NULL
+          LIMIT 1 -- keeps the lookup by the unique index, so that other versions that are gone are not read
+        ) AS returned
+        WHERE NOT EXISTS (SELECT FROM current c WHERE c.key = l.key AND c.etag = l.etag AND c.size = l.size)
       ), added AS (
         INSERT INTO subscription_object (subscription_id, partner_id, key, etag, size, last_modified, state)
         SELECT ${subscriptionId}, ${partnerId}, l.key, l.etag, l.size, l.last_modified,
