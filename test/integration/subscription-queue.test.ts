@@ -248,6 +248,24 @@ describe('the queue of subscriptions', () => {
     // The same upload, and the same content over itself, are not new.
     expect([await list('"1"', 3), await list('"1"', 4)]).toEqual([0, 0]);
   });
+
+  it('refuses to retry an import of a deleted subscription, because its versions are about to be deleted', async () => {
+    const { id, partner } = await subscribe();
+    const held = await claimOf(id);
+    await deps.subscriptionQueue.recordPage(held, whole, [object(held, 'a')], 60);
+    const retryOf = (await deps.subscriptionQueue.finish(held, limits))?.importLogId ?? 0;
+    await query('UPDATE job SET status = 3 WHERE id = $1', retryOf);
+    const request = { filePath: 'in/', pathType: 0, keyType: 1, compressed: false, mode: 'merge', retryOf } as const;
+    await deps.subscriptions.remove(partner.id, id, null);
+    await expect(
+      deps.importLogs.submitImport(partner.id, { ...request, credentials: null }, 200),
+    ).rejects.toMatchObject({
+      code: 'import_not_retryable',
+      message: expect.stringContaining(`subscription ${id} was deleted`) as string,
+    });
+    const [version] = await query('SELECT job_id FROM subscription_object WHERE subscription_id = $1', id);
+    expect(Number(version?.['job_id'])).toBe(retryOf);
+  });
 });
 
 describe('a listing of a prefix with many versions that are gone', () => {

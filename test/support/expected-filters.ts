@@ -90,6 +90,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /where "log"\."partner_id" = \$.* and "log"\."log_type"/,
     ofFoundJob,
     ofFoundJob,
+    ofFoundJob,
     /ahead\.partner_id = job\.partner_id/,
     /where "log"\."partner_id" = \$/,
   ],

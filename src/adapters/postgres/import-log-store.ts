@@ -152,6 +152,18 @@ async function takeOverObjects(
     .executeTakeFirst();
   if (!repeated || repeated.subscription_id === null) return null;
   await settleObjects(tx, repeated.job_id);
+  // The state is locked, so the subscription cannot be deleted until this transaction ends.
+  const subscription = await tx
+    .selectFrom('subscription')
+    .select('id')
+    .where('id', '=', repeated.subscription_id)
+    .where('partner_id', '=', partnerId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  if (!subscription) {
+    const reason = `cannot be repeated, because subscription ${repeated.subscription_id} was deleted. Queue a new import instead`;
+    throw new Failure('import_not_retryable', `Import log ${repeated.job_id} ${reason}.`);
+  }
   const states = onlyFailed ? ['failed'] : ['failed', 'imported'];
   const { numUpdatedRows } = await tx
     .updateTable('subscription_object')
@@ -161,7 +173,7 @@ async function takeOverObjects(
     .where('state', 'in', states)
     .executeTakeFirstOrThrow();
   if (numUpdatedRows === 0n) {
-    const reason = 'has no files left: they were overwritten or deleted, or the subscription was deleted';
+    const reason = 'has no files left: they were overwritten or deleted, or another retry has them';
     throw new Failure('import_not_retryable', `Import log ${repeated.job_id} ${reason}.`);
   }
   return repeated.subscription_id;

@@ -241,14 +241,13 @@ async function wakeSubscriptions(db: Database, keys: readonly string[]): Promise
   );
 }
 
-/** A version of an open import is kept. */
+/** A version of an open import is kept, even if a retry has just taken it. An import of a deleted subscription is not retried. */
 async function removeExpired(db: Database, days: number, limit: number): Promise<number> {
   const gone = await sql`
     DELETE FROM subscription_object WHERE id = ANY (ARRAY(
       SELECT id FROM subscription_object
-      WHERE gone_at < now() - make_interval(days => ${days}) AND state <> 'queued' ORDER BY gone_at LIMIT ${limit}))`.execute(
-    db,
-  );
+      WHERE gone_at < now() - make_interval(days => ${days}) AND state <> 'queued' ORDER BY gone_at LIMIT ${limit}))
+      AND state <> 'queued'`.execute(db);
   const deleted = sql`
     SELECT s.id FROM subscription s WHERE s.deleted_at IS NOT NULL AND NOT EXISTS (
       SELECT FROM import_log log JOIN job ON job.id = log.job_id
