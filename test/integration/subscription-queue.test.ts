@@ -266,6 +266,18 @@ describe('the queue of subscriptions', () => {
     const [version] = await query('SELECT job_id FROM subscription_object WHERE subscription_id = $1', id);
     expect(Number(version?.['job_id'])).toBe(retryOf);
   });
+
+  it('records no version as lost after its import has started', async () => {
+    const { id } = await subscribe();
+    const held = await claimOf(id);
+    const given = object(held, 'a');
+    await deps.subscriptionQueue.recordPage(held, whole, [given], 60);
+    const jobId = (await deps.subscriptionQueue.finish(held, limits))?.importLogId ?? 0;
+    await deps.lanes.startImport(jobId, [[{ ...given, path: 'a', gzip: false }]]);
+    // A worker that was stopped before the start has found the version gone.
+    await deps.lanes.recordLostObjects(jobId, [{ key: given.key, state: 'deleted' }]);
+    expect(await states(id)).toEqual(['a "1" queued']);
+  });
 });
 
 describe('a listing of a prefix with many versions that are gone', () => {

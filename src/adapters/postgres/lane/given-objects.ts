@@ -13,10 +13,27 @@ export async function selectGivenObjects(db: Database, jobId: JobId): Promise<re
     .execute();
 }
 
+/**
+ * Records nothing once the job has started, because another worker has then decided which versions it loads. Locks the job
+ * and then the state of the subscription, as the end of a job does.
+ */
 export async function recordLostObjects(db: Database, jobId: JobId, lost: readonly LostObject[]): Promise<void> {
   if (lost.length === 0) return;
-  await sql`
-    UPDATE subscription_object object SET state = lost.state, updated_at = now()
-    FROM unnest(${lost.map(({ key }) => key)}::text[], ${lost.map(({ state }) => state)}::text[]) AS lost (key, state)
-    WHERE object.job_id = ${jobId} AND object.key = lost.key AND object.state = 'queued'`.execute(db);
+  await db.transaction().execute(async (tx) => {
+    const job = await tx
+      .selectFrom('job')
+      .select('id')
+      .where('id', '=', jobId)
+      .where('listed_at', 'is', null)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!job) return;
+    await sql`
+      SELECT FROM import_log log JOIN subscription_state state ON state.subscription_id = log.subscription_id
+      WHERE log.job_id = ${jobId} FOR UPDATE OF state`.execute(tx);
+    await sql`
+      UPDATE subscription_object object SET state = lost.state, updated_at = now()
+      FROM unnest(${lost.map(({ key }) => key)}::text[], ${lost.map(({ state }) => state)}::text[]) AS lost (key, state)
+      WHERE object.job_id = ${jobId} AND object.key = lost.key AND object.state = 'queued'`.execute(tx);
+  });
 }
