@@ -47,6 +47,8 @@ CREATE TABLE IF NOT EXISTS subscription_state (
   last_job_id bigint
 ) WITH (fillfactor = 50);
 CREATE INDEX IF NOT EXISTS subscription_state_due ON subscription_state (next_listing_at) WHERE is_active;
+CREATE INDEX IF NOT EXISTS subscription_state_woken ON subscription_state (claimed_at)
+  WHERE is_active AND woken_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS subscription_state_partner ON subscription_state (partner_id);
 ALTER TABLE subscription_state ENABLE ROW LEVEL SECURITY;
 DROP POLICY IF EXISTS of_partner ON subscription_state;

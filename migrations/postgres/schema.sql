@@ -1693,6 +1693,8 @@ CREATE INDEX report_request_partner ON public.report_request USING btree (partne
 
 CREATE INDEX storage_key_expiring ON public.storage_key USING btree (expires_at);
 
+CREATE INDEX subscription_object_current ON public.subscription_object USING btree (subscription_id, key) WHERE (gone_at IS NULL);
+
 CREATE INDEX subscription_object_gone ON public.subscription_object USING btree (gone_at) WHERE (gone_at IS NOT NULL);
 
 CREATE INDEX subscription_object_job ON public.subscription_object USING btree (job_id) WHERE (job_id IS NOT NULL);
@@ -1706,6 +1708,8 @@ CREATE INDEX subscription_partner ON public.subscription USING btree (partner_id
 CREATE INDEX subscription_state_due ON public.subscription_state USING btree (next_listing_at) WHERE is_active;
 
 CREATE INDEX subscription_state_partner ON public.subscription_state USING btree (partner_id);
+
+CREATE INDEX subscription_state_woken ON public.subscription_state USING btree (claimed_at) WHERE (is_active AND (woken_at IS NOT NULL));
 
 CREATE INDEX upload_expired ON public.upload USING btree (expires_at);
 

@@ -102,8 +102,11 @@ export interface SubscriptionQueue {
   ): Promise<ListingResult | null>;
   /** Gives the claim up after a failure. */
   postpone(claim: SubscriptionClaim, seconds: number): Promise<void>;
-  /** Makes the active subscriptions due whose prefix one of these keys of the shared bucket begins with. */
-  wake(keys: readonly string[]): Promise<void>;
+  /**
+   * Makes the active subscriptions due whose prefix one of these keys of the shared bucket begins with. Does not wait for
+   * subscriptions that are locked, and returns their keys.
+   */
+  wake(keys: readonly string[]): Promise<readonly string[]>;
   /** Removes versions that are gone for long, and deleted subscriptions without open imports. */
   removeExpired(days: number, limit: number): Promise<number>;
 }

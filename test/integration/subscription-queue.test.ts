@@ -278,6 +278,29 @@ describe('the queue of subscriptions', () => {
     await deps.lanes.recordLostObjects(jobId, [{ key: given.key, state: 'deleted' }]);
     expect(await states(id)).toEqual(['a "1" queued']);
   });
+
+  it('passes a notification on although the state of another partner is locked', async () => {
+    const { id, partner } = await subscribe();
+    const other = await subscribe();
+    await deps.subscriptionQueue.claim(1_000, 60);
+    const isWoken = async (one: number): Promise<boolean> => {
+      const woken = 'SELECT FROM subscription_state WHERE subscription_id = $1 AND woken_at IS NOT NULL';
+      return (await query(woken, one)).length > 0;
+    };
+    const keys = [`${partner.prefix}in/1.csv`, `${other.partner.prefix}in/1.csv`];
+    await withDatabase(stores, async (client) => {
+      await client.query('BEGIN');
+      await client.query('SELECT FROM subscription_state WHERE subscription_id = $1 FOR UPDATE', [id]);
+      const waking = deps.subscriptionQueue.wake(keys);
+      await waitUntil('the other subscription is woken', () => isWoken(other.id), 5).finally(() =>
+        client.query('COMMIT'),
+      );
+      expect(await waking).toEqual(keys.slice(0, 1));
+    });
+    expect(await isWoken(id)).toBe(false);
+    expect(await deps.subscriptionQueue.wake(keys.slice(0, 1))).toEqual([]);
+    expect(await isWoken(id)).toBe(true);
+  });
 });
 
 describe('a listing of a prefix with many versions that are gone', () => {

@@ -12,9 +12,11 @@ describe('the receiver of notifications', { timeout: 30_000 }, () => {
   const outcomes: NotificationOutcome[] = [];
   const keys: string[] = [];
 
-  async function start(
-    onKeys: (found: readonly string[]) => Promise<void> = async (found) => void keys.push(...found),
-  ): Promise<string> {
+  async function passOn(found: readonly string[]): Promise<readonly string[]> {
+    keys.push(...found);
+    return [];
+  }
+  async function start(onKeys = passOn): Promise<string> {
     outcomes.length = 0;
     keys.length = 0;
     receiver = await receiveNotifications({
@@ -45,6 +47,16 @@ describe('the receiver of notifications', { timeout: 30_000 }, () => {
     expect(outcomes).toEqual(['accepted', 'accepted', 'accepted']);
   });
 
+  it('passes the keys of subscriptions on again that were locked', async () => {
+    const url = await start(async (found) => {
+      await passOn(found);
+      return keys.length < 3 ? found : [];
+    });
+    expect(await post(url + token, body('acme/1.csv'))).toBe(204);
+    await expect.poll(() => keys).toEqual(['acme/1.csv', 'acme/1.csv', 'acme/1.csv']);
+    expect(outcomes).toEqual(['accepted']);
+  });
+
   it('rejects requests without the token', async () => {
     const url = await start();
     for (const path of ['', 'wrong', `${token}x`, `x/${token}`]) expect(await post(url + path, body('a'))).toBe(404);
@@ -68,12 +80,11 @@ describe('the receiver of notifications', { timeout: 30_000 }, () => {
   });
 
   it('responds while the keys cannot be passed on, and drops those above the limit', async () => {
-    let release: (() => void) | undefined;
-    const isReleased = new Promise<void>((resolve) => (release = () => resolve()));
+    const { promise, resolve } = Promise.withResolvers<readonly string[]>();
     let isBlocked = false;
     const url = await start(() => {
       isBlocked = true;
-      return isReleased;
+      return promise;
     });
     await post(url + token, body('first'));
     await expect.poll(() => isBlocked).toBe(true);
@@ -85,7 +96,7 @@ describe('the receiver of notifications', { timeout: 30_000 }, () => {
       });
     for (let n = 0; n < 11; n += 1) expect(await post(url + token, many(n * 1_000))).toBe(204);
     expect(outcomes.filter((outcome) => outcome === 'dropped')).toHaveLength(1);
-    release?.();
+    resolve([]);
   });
 
   it('reads the format of Ceph and AWS', () => {

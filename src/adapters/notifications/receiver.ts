@@ -24,7 +24,8 @@ type Settings = {
   readonly bucket: string;
   /** The last segment of the path must be one of these. */
   readonly tokens: readonly Secret[];
-  readonly onKeys: (keys: readonly string[]) => Promise<void>;
+  /** Returns the keys to pass on again. */
+  readonly onKeys: (keys: readonly string[]) => Promise<readonly string[]>;
   readonly record: (outcome: NotificationOutcome) => void;
   readonly log: Log;
 };
@@ -38,20 +39,24 @@ export async function receiveNotifications(settings: Settings): Promise<ObjectNo
   const isAllowed = tokenCheck(settings.tokens);
   const waiting = new Set<string>();
   let passing = Promise.resolve();
+  const add = (keys: readonly string[]): boolean => {
+    const free = maxKeys - waiting.size;
+    for (const key of keys.slice(0, free)) waiting.add(key);
+    return keys.length <= free;
+  };
   const pass = async (): Promise<void> => {
     if (waiting.size === 0) return;
     const keys = [...waiting];
     waiting.clear();
-    await onKeys(keys).catch((error: unknown) => log.warn({ err: error }, 'cannot pass notifications on'));
+    try {
+      add(await onKeys(keys));
+    } catch (error) {
+      log.warn({ err: error }, 'cannot pass notifications on');
+    }
   };
   const timer = setInterval(() => {
     passing = passing.then(pass);
   }, passEveryMs);
-  const accept = (keys: readonly string[]): void => {
-    const free = maxKeys - waiting.size;
-    for (const key of keys.slice(0, free)) waiting.add(key);
-    record(keys.length > free ? 'dropped' : 'accepted');
-  };
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await readBody(request).catch(() => null);
     if (body === null) {
@@ -60,7 +65,7 @@ export async function receiveNotifications(settings: Settings): Promise<ObjectNo
       return;
     }
     const keys = keysIn(body, settings.bucket);
-    if (keys) accept(keys);
+    if (keys) record(add(keys) ? 'accepted' : 'dropped');
     else record('rejected');
     // The storage repeats a notification until the status is 2xx.
     response.writeHead(204).end();

@@ -52,14 +52,18 @@ type ClaimRow = SettingsRow & {
  */
 async function claimSubscriptions(db: Database, limit: number, leaseSeconds: number): Promise<SubscriptionClaim[]> {
   const { rows } = await sql<ClaimRow>`
-    WITH due AS MATERIALIZED (
-      SELECT DISTINCT ON (s.partner_id) s.subscription_id, s.claimed_at FROM subscription_state s
-      WHERE ${isDue} AND NOT EXISTS (
+    WITH candidate AS MATERIALIZED (
+      SELECT s.subscription_id, s.partner_id, s.claimed_at FROM subscription_state s WHERE ${isListable} AND ${isTime}
+      UNION
+      SELECT s.subscription_id, s.partner_id, s.claimed_at FROM subscription_state s WHERE ${isListable} AND ${isWoken}
+    ), due AS MATERIALIZED (
+      SELECT DISTINCT ON (s.partner_id) s.subscription_id, s.claimed_at FROM candidate s
+      WHERE NOT EXISTS (
         SELECT FROM subscription_state other WHERE other.partner_id = s.partner_id AND other.claimed_until > now())
       ORDER BY s.partner_id, s.claimed_at
     ), chosen AS (
       SELECT s.subscription_id FROM subscription_state s JOIN due ON due.subscription_id = s.subscription_id
-      WHERE ${isDue}
+      WHERE ${isListable} AND (${isTime} OR ${isWoken})
       ORDER BY due.claimed_at LIMIT ${limit} FOR UPDATE OF s SKIP LOCKED
     )
     UPDATE subscription_state s
@@ -79,8 +83,11 @@ async function claimSubscriptions(db: Database, limit: number, leaseSeconds: num
   }));
 }
 
-const isDue = sql<boolean>`s.is_active AND (s.claimed_until IS NULL OR s.claimed_until < now()) AND (
-  s.next_listing_at <= now() OR (s.woken_at IS NOT NULL AND s.claimed_at < now() - interval '1 second'))`;
+const isListable = sql<boolean>`s.is_active AND (s.claimed_until IS NULL OR s.claimed_until < now())`;
+
+/** Each of these conditions has an index. */
+const isTime = sql<boolean>`s.next_listing_at <= now()`;
+const isWoken = sql<boolean>`(s.woken_at IS NOT NULL AND s.claimed_at < now() - interval '1 second')`;
 
 type Limits = Parameters<SubscriptionQueue['finish']>[1];
 
@@ -229,16 +236,29 @@ async function recordListing(
   return numAffectedRows === 1n;
 }
 
-/** A subscription that is already due is left alone, so that many notifications cause one write. */
-async function wakeSubscriptions(db: Database, keys: readonly string[]): Promise<void> {
-  await sql`
-    UPDATE subscription_state s SET woken_at = now()
-    FROM subscription, partner
-    WHERE s.is_active AND s.woken_at IS NULL AND subscription.id = s.subscription_id AND partner.id = s.partner_id
-      AND EXISTS (
-        SELECT FROM unnest(${keys}::text[]) AS key WHERE starts_with(key, partner.prefix || subscription.prefix))`.execute(
-    db,
-  );
+/**
+ * Locks rows without waiting, because a row that is locked would hold up other partners, and two workers that wait for each
+ * other's rows would deadlock. A subscription that is already woken is left alone, so that many notifications cause one
+ * write. The first segment of a key is the prefix of the partner, so each key is compared with its own subscriptions only.
+ */
+async function wakeSubscriptions(db: Database, keys: readonly string[]): Promise<readonly string[]> {
+  const { rows } = await sql<{ key: string }>`
+    WITH named AS MATERIALIZED (
+      SELECT state.subscription_id, key
+      FROM unnest(${keys}::text[]) AS key JOIN partner ON partner.prefix = split_part(key, '/', 1) || '/'
+        JOIN subscription s ON s.partner_id = partner.id AND starts_with(key, partner.prefix || s.prefix)
+        JOIN subscription_state state ON state.subscription_id = s.id
+      WHERE state.is_active AND state.woken_at IS NULL
+    ), unlocked AS (
+      SELECT subscription_id FROM subscription_state
+      WHERE subscription_id IN (SELECT subscription_id FROM named) AND is_active AND woken_at IS NULL
+      FOR NO KEY UPDATE SKIP LOCKED
+    ), woken AS (
+      UPDATE subscription_state s SET woken_at = now() FROM unlocked WHERE s.subscription_id = unlocked.subscription_id
+      RETURNING s.subscription_id
+    )
+    SELECT DISTINCT key FROM named WHERE subscription_id NOT IN (SELECT subscription_id FROM woken)`.execute(db);
+  return rows.map(({ key }) => key);
 }
 
 /** A version of an open import is kept, even if a retry has just taken it. An import of a deleted subscription is not retried. */
