@@ -95,8 +95,8 @@ export async function prepareNotifications(config: Config, log: Log): Promise<vo
     if (url) await ensureBucketNotifications(s3, owner, url);
     else await removeBucketNotifications(s3, owner);
   } catch (error) {
-    // Without a URL, the storage may not support notifications.
-    if (url) log.warn({ bucket: owner.bucket, reason: reasonOf(error) }, 'the notifications of the bucket are not set');
+    const what = `the notifications of the bucket are not ${url ? 'set' : 'removed'}`;
+    log.warn({ bucket: owner.bucket, reason: reasonOf(error) }, what);
   } finally {
     s3.destroy();
   }

@@ -85,6 +85,7 @@ describe('the operator commands', () => {
       'Load IDs',
       'Shared bucket',
       'Uploads',
+      'Notifications',
     ]);
     // Only the cause is reported, because remedies for its consequences would be misleading.
     const { text: printed } = await inlet(['doctor'], down);

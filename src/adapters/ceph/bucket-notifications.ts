@@ -3,6 +3,7 @@ import {
   GetBucketNotificationConfigurationCommand,
   PutBucketNotificationConfigurationCommand,
   type S3Client,
+  S3ServiceException,
   type TopicConfiguration,
 } from '@aws-sdk/client-s3';
 import type { Secret } from '../../domain/secret.ts';
@@ -51,9 +52,18 @@ export async function findMissingNotifications(
   if (!own?.TopicArn) return `the bucket does not have the notification ${configurationId}`;
   const query = { Action: 'GetTopic', TopicArn: own.TopicArn };
   const answer = await sendSigned(owner, { method: 'POST', path: '/', query });
-  if (answer.status !== 200) return `the topic ${own.TopicArn} does not exist, so the storage rejects every upload`;
+  if (answer.status === 404) return `the topic ${own.TopicArn} does not exist, so the storage rejects every upload`;
+  requireSuccess(answer, 'read the topic of the notifications');
   const address = /<EndpointAddress>([^<]*)<\/EndpointAddress>/.exec(answer.text)?.[1];
   return address === endpoint.reveal() ? null : `the topic ${own.TopicArn} has another address or token`;
+}
+
+/** Returns what is wrong if the storage should send no notifications, or null. */
+export async function findRemainingNotifications(client: S3Client, { bucket }: BucketOwner): Promise<string | null> {
+  const topics = await readTopics(client, bucket);
+  return topics.some(({ Id: id }) => id === configurationId)
+    ? `the bucket still has the notification ${configurationId}, so the storage rejects uploads when its queue is full`
+    : null;
 }
 
 /**
@@ -75,6 +85,12 @@ function topicOf(bucket: string): string {
 }
 
 async function readTopics(client: S3Client, bucket: string): Promise<TopicConfiguration[]> {
-  const found = await client.send(new GetBucketNotificationConfigurationCommand({ Bucket: bucket }));
-  return found.TopicConfigurations ?? [];
+  try {
+    const found = await client.send(new GetBucketNotificationConfigurationCommand({ Bucket: bucket }));
+    return found.TopicConfigurations ?? [];
+  } catch (error) {
+    // The bucket of a storage that does not implement notifications has none.
+    if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 501) return [];
+    throw error;
+  }
 }

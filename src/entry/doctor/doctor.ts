@@ -3,7 +3,7 @@ import { fetchKeySet } from '../../adapters/oidc/key-set.ts';
 import { clickhouseRepairEngine } from '../../adapters/clickhouse/repair.ts';
 import { checkCredentials } from '../../adapters/postgres/credentials.ts';
 import { postgresRepairRecords } from '../../adapters/postgres/repair.ts';
-import { findMissingNotifications } from '../../adapters/ceph/bucket-notifications.ts';
+import { findMissingNotifications, findRemainingNotifications } from '../../adapters/ceph/bucket-notifications.ts';
 import { findMissingRules } from '../../adapters/s3/bucket-settings.ts';
 import { describeIdentity } from '../../adapters/s3/describe-identity.ts';
 import { aesGcmSealer } from '../../adapters/vault/aes-gcm-sealer.ts';
@@ -163,22 +163,23 @@ function storageChecks(config: Config): Check[] {
   ];
 }
 
-/** Returns no checks if the storage sends no notifications. */
+/** Returns no checks if Inlet does not change the notifications of the storage. */
 function notificationChecks(config: Config): Check[] {
   const owner = bucketOwnerOf(config);
   const url = notificationUrlOf(config);
-  if (!owner || !url) return [];
+  if (!owner) return [];
   return [
     {
       name: 'Notifications',
-      remedy:
-        'Run `inlet migrate` again. Until then, subscriptions find new objects only when they list their prefixes. See docs/operators/incidents.md.',
+      remedy: `Run \`inlet migrate\` again.${url ? ' Until then, subscriptions find new objects only when they list their prefixes.' : ''} See docs/operators/incidents.md.`,
       run: async () => {
         const s3 = connectSharedStorage(config);
         try {
-          const problem = await findMissingNotifications(s3, owner, url);
+          const problem = await (url
+            ? findMissingNotifications(s3, owner, url)
+            : findRemainingNotifications(s3, owner));
           if (problem !== null) throw new Error(problem);
-          return 'the storage sends a notification for every new object';
+          return url ? 'the storage sends a notification for every new object' : 'off';
         } finally {
           s3.destroy();
         }
