@@ -121,12 +121,13 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     ofFoundJob,
     ofFoundAudience,
     ofFoundAudience,
+    ofFoundAudience,
     ofFoundJob,
     ofFoundJob,
     /FROM reject_export export, LATERAL [\s\S]*WHERE export\.partner_id = \$/,
     ofFoundJob,
   ],
-  'reject-queue.ts': [byWorkers, byWorkers],
+  'reject-queue.ts': Array.from({ length: 3 }, () => byWorkers),
   'repair.ts': Array.from({ length: 7 }, () => byCommands),
   'row-audit.ts': Array.from({ length: 6 }, () => byCommands),
   'own-access/own-customers.ts': [
@@ -148,7 +149,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   ],
   'upload-log.ts': ['test/acceptance/uploads.test.ts covers it', 'test/acceptance/uploads.test.ts covers it'],
   'usage-store.ts': [byWorkers, ...Array.from({ length: 5 }, () => ofPartnerRow), byWorkers],
-  'subscriptions/subscription-queue.ts': Array.from({ length: 3 }, () => byWorkers),
+  'subscriptions/subscription-queue.ts': Array.from({ length: 4 }, () => byWorkers),
   'subscriptions/subscription-store.ts': [
     ofFoundSubscription,
     ofFoundSubscription,

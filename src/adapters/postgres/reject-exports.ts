@@ -87,18 +87,23 @@ async function restart(
 
 /**
  * Ends the exports of the audience's rejected rows. A worker that runs one loses it within a second. After the lease, which
- * therefore stays, workers remove the objects as those of an expired export.
+ * therefore stays, workers remove the objects as those of an expired export. Locks the exports by ID, as workers do.
  */
 export async function endExportsOfAudience(tx: Tx, partnerId: PartnerId, audienceId: number): Promise<void> {
   const detail = 'The audience was deleted.';
   const ifOpen = (then: unknown, otherwise: string) =>
     sql`CASE WHEN ${isOpen} THEN ${then} ELSE ${sql.ref(otherwise)} END`;
   await sql`
+    WITH locked AS MATERIALIZED (
+      SELECT id FROM reject_export
+      WHERE partner_id = ${partnerId} AND job_id IN (
+        SELECT job_id FROM audience_load WHERE partner_id = ${partnerId} AND audience_id = ${audienceId})
+      ORDER BY id FOR UPDATE
+    )
     UPDATE reject_export SET expires_at = now(), finished_at = coalesce(finished_at, now()),
       status = ${ifOpen(sql`${jobStatus.failed}::smallint`, 'status')}, failure_code = ${ifOpen(cancelledCode, 'failure_code')},
       failure_detail = ${ifOpen(detail, 'failure_detail')}
-    WHERE partner_id = ${partnerId} AND job_id IN (
-      SELECT job_id FROM audience_load WHERE partner_id = ${partnerId} AND audience_id = ${audienceId})`.execute(tx);
+    WHERE partner_id = ${partnerId} AND id IN (SELECT id FROM locked)`.execute(tx);
 }
 
 async function insertExport(tx: Tx, partnerId: PartnerId, subject: ExportSubject, folder: string): Promise<JobId> {

@@ -133,10 +133,17 @@ const isDue = sql`(
 
 /** A turn is not an attempt that failed. The partner's other exports go first, because they did not run in this turn. */
 async function endTurn(tx: Tx, claim: ClaimedExport): Promise<void> {
+  await lockOpenExports(tx, claim);
   await sql`
     UPDATE reject_export export SET claimed_until = clock_timestamp(), earlier_attempts = attempt
     WHERE ${isHeld(claim)}`.execute(tx);
   await moveBehindOthers(tx, claim);
+}
+
+/** Transactions that change several exports of a partner lock them by ID, so that they do not deadlock. */
+async function lockOpenExports(tx: Tx, { partnerId }: ClaimedExport): Promise<void> {
+  await sql`
+    SELECT FROM reject_export WHERE partner_id = ${partnerId} AND ${isOpen} ORDER BY id FOR UPDATE`.execute(tx);
 }
 
 /** The time at which a claim has ended is also the place in the queue. */
@@ -178,6 +185,7 @@ async function finishExport(
   failure: { readonly code: FailureCode; readonly detail: string } | null,
   days: number,
 ): Promise<void> {
+  await lockOpenExports(tx, claim);
   const failedFiles = sql<number>`
     (SELECT count(*) FROM reject_file WHERE export_id = ${claim.exportId} AND status = ${jobStatus.failed})`;
   const allFiles = sql<number>`(SELECT count(*) FROM reject_file WHERE export_id = ${claim.exportId})`;
