@@ -36,9 +36,11 @@ export function postgresSubscriptionStore(deps: Deps): SubscriptionStore {
       return found;
     },
     update: (partnerId, id, changes, idempotency) =>
-      change(deps, { partnerId, id, idempotency }, (tx) => updateSubscription(tx, { partnerId, id }, changes)),
+      change(deps, { partnerId, id, idempotency, hasQuota: changes.isPaused !== true }, (tx) =>
+        updateSubscription(tx, { partnerId, id }, changes),
+      ),
     remove: (partnerId, id, idempotency) =>
-      change(deps, { partnerId, id, idempotency }, async (tx) => {
+      change(deps, { partnerId, id, idempotency, hasQuota: false }, async (tx) => {
         await updateState(tx, { partnerId, id }).set({ is_active: false }).execute();
         await updateRow(tx, { partnerId, id })
           .set({ deleted_at: sql<Date>`now()` })
@@ -53,7 +55,11 @@ function noSuchSubscription(id: number): Failure {
 }
 
 type Which = { readonly partnerId: PartnerId; readonly id: number };
-type Request = Which & { readonly idempotency: IdempotentRequest | null };
+type Request = Which & {
+  readonly idempotency: IdempotentRequest | null;
+  /** False for requests that stop a subscription, which are accepted even above the quota for idempotency keys. */
+  readonly hasQuota: boolean;
+};
 
 function updateRow(tx: Tx, { partnerId, id }: Which) {
   return tx.updateTable('subscription').where('id', '=', id).where('partner_id', '=', partnerId);
@@ -70,8 +76,8 @@ function updateState(tx: Tx, { partnerId, id }: Which) {
 
 /** Locks the state first, as workers do. A refusal is not stored under the idempotency key. */
 async function change(deps: Deps, request: Request, write: (tx: Tx) => Promise<void>): Promise<void> {
-  const { partnerId, id, idempotency } = request;
-  await runIdempotently(deps, { partnerId, idempotency, result: z.literal(true), hasQuota: false }, async (tx) => {
+  const { partnerId, id, idempotency, hasQuota } = request;
+  await runIdempotently(deps, { partnerId, idempotency, result: z.literal(true), hasQuota }, async (tx) => {
     const { rows } = await sql`
       SELECT FROM subscription_state state JOIN subscription ON subscription.id = state.subscription_id
       WHERE subscription.id = ${id} AND subscription.partner_id = ${partnerId} AND subscription.deleted_at IS NULL
@@ -146,7 +152,8 @@ async function updateSubscription(
     await sql`
       UPDATE subscription_object SET state = 'marker', updated_at = now()
       WHERE subscription_id = ${id} AND partner_id = ${partnerId} AND state = 'waiting'
-        AND right(key, ${trigger.name.length + 1}) = ${`/${trigger.name}`}`.execute(tx);
+        -- PostgreSQL counts characters, not UTF-16 code units.
+        AND right(key, ${[...trigger.name].length + 1}) = ${`/${trigger.name}`}`.execute(tx);
 }
 
 type Row = SettingsRow & {
