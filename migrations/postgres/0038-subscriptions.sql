@@ -78,8 +78,7 @@ CREATE INDEX IF NOT EXISTS subscription_object_newest ON subscription_object (su
 -- What the storage had at the last listing.
 CREATE INDEX IF NOT EXISTS subscription_object_current ON subscription_object (subscription_id, key)
   WHERE gone_at IS NULL;
-CREATE INDEX IF NOT EXISTS subscription_object_open ON subscription_object (subscription_id, state)
-  WHERE state IN ('waiting', 'queued');
+CREATE INDEX IF NOT EXISTS subscription_object_state ON subscription_object (subscription_id, state, id);
 CREATE INDEX IF NOT EXISTS subscription_object_job ON subscription_object (job_id) WHERE job_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS subscription_object_gone ON subscription_object (gone_at) WHERE gone_at IS NOT NULL;
 ALTER TABLE subscription_object ENABLE ROW LEVEL SECURITY;
@@ -102,14 +101,15 @@ END $$;
 CREATE OR REPLACE TRIGGER keep_given AFTER INSERT ON job_file
   REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION keep_given_files();
 
--- What waits in active subscriptions, for metrics.
+-- What waits in active subscriptions, for metrics. Counts at most 100,000 objects, so that the statement stays fast.
 CREATE OR REPLACE FUNCTION subscription_waits() RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
   SELECT jsonb_build_object(
     'subscriptionObjects', (
-      SELECT count(*) FROM public.subscription_object o
-      JOIN public.subscription_state s ON s.subscription_id = o.subscription_id
-      WHERE o.state = 'waiting' AND s.is_active),
+      SELECT count(*) FROM (
+        SELECT FROM public.subscription_state s
+        JOIN public.subscription_object o ON o.subscription_id = s.subscription_id AND o.state = 'waiting'
+        WHERE s.is_active LIMIT 100000) AS waiting),
     'subscriptionListingDelaySeconds', (
       SELECT max(extract(epoch FROM now() - next_listing_at)) FROM public.subscription_state
       WHERE is_active AND next_listing_at < now()))

@@ -475,9 +475,10 @@ CREATE FUNCTION public.subscription_waits() RETURNS jsonb
     AS $$
   SELECT jsonb_build_object(
     'subscriptionObjects', (
-      SELECT count(*) FROM public.subscription_object o
-      JOIN public.subscription_state s ON s.subscription_id = o.subscription_id
-      WHERE o.state = 'waiting' AND s.is_active),
+      SELECT count(*) FROM (
+        SELECT FROM public.subscription_state s
+        JOIN public.subscription_object o ON o.subscription_id = s.subscription_id AND o.state = 'waiting'
+        WHERE s.is_active LIMIT 100000) AS waiting),
     'subscriptionListingDelaySeconds', (
       SELECT max(extract(epoch FROM now() - next_listing_at)) FROM public.subscription_state
       WHERE is_active AND next_listing_at < now()))
@@ -1701,7 +1702,7 @@ CREATE INDEX subscription_object_job ON public.subscription_object USING btree (
 
 CREATE INDEX subscription_object_newest ON public.subscription_object USING btree (subscription_id, id);
 
-CREATE INDEX subscription_object_open ON public.subscription_object USING btree (subscription_id, state) WHERE (state = ANY (ARRAY['waiting'::text, 'queued'::text]));
+CREATE INDEX subscription_object_state ON public.subscription_object USING btree (subscription_id, state, id);
 
 CREATE INDEX subscription_partner ON public.subscription USING btree (partner_id, id);
 

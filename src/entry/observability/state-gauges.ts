@@ -39,7 +39,7 @@ const single: readonly (readonly [name: string, help: string, from: keyof QueueS
   ],
   [
     'inlet_subscription_objects_waiting',
-    'Objects that have arrived for active subscriptions and are not part of an import yet.',
+    'Objects that have arrived for active subscriptions and are not part of an import yet. At most 100,000 are counted.',
     'subscriptionObjects',
   ],
   [
