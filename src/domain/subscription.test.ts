@@ -55,6 +55,7 @@ describe('the trigger of a subscription', () => {
     expect(secondsToListing(quiet, { ...after, waitsFor: 'quiet' }, 30)).toBe(10);
     expect(secondsToListing({ on: 'quiet', seconds: 3_600 }, { ...after, waitsFor: 'quiet' }, 30)).toBe(30);
     expect(secondsToListing(daily, { ...after, waitsFor: 'open_imports' }, 30)).toBe(2);
+    expect(secondsToListing(daily, { ...after, waitsFor: 'quota' }, 30)).toBe(30);
   });
 
   it('finds the next time of a schedule', () => {

@@ -153,11 +153,16 @@ export function secondsToListing(
 ): number {
   if (after.hasMore) return 0;
   const { waitsFor } = after;
-  if (waitsFor === 'open_imports' || waitsFor === 'quota') return Math.min(blockedSeconds, listSeconds);
+  if (waitsFor === 'open_imports') return Math.min(blockedSeconds, listSeconds);
   if (waitsFor === 'quiet' && trigger.on === 'quiet') return Math.min(trigger.seconds, listSeconds);
   if (after.secondsToImport !== null) return Math.min(Math.max(after.secondsToImport, 0), listSeconds);
   return listSeconds;
 }
 
-/** How often a subscription that waits for a free place in the lane is tried again. */
+/** Whether objects wait although the trigger would import them. */
+export function isBlocked(waitsFor: WaitReason | null): boolean {
+  return waitsFor === 'open_imports' || waitsFor === 'quota';
+}
+
+/** How often a subscription that waits for a free place in the lane is tried again. A quota takes longer to change. */
 const blockedSeconds = 2;

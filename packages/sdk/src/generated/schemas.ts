@@ -1443,7 +1443,7 @@ export type Subscription = {
   readonly waits_for: 'quiet' | 'marker' | 'schedule' | 'open_imports' | 'quota' | 'too_many_objects' | null;
   /** The next time of a schedule. */
   readonly next_import_at: string | null;
-  /** When Inlet last listed the prefix. */
+  /** When Inlet last listed the whole prefix. */
   readonly last_listed_at: string | null;
   /** The last import that the subscription created. */
   readonly last_import_log_id: number | null;

@@ -113,7 +113,7 @@ export const subscriptionSchema = z
         'Why they are not imported yet. `quiet`, `marker`, `schedule`: the trigger. `open_imports`: the limit of open jobs, or 10 open imports of this subscription. `quota`: the quota of stored data. `too_many_objects`: the prefix has more objects than Inlet lists, so the last ones in key order are not seen.',
     }),
     next_import_at: timestamp.nullable().meta({ description: 'The next time of a schedule.' }),
-    last_listed_at: timestamp.nullable().meta({ description: 'When Inlet last listed the prefix.' }),
+    last_listed_at: timestamp.nullable().meta({ description: 'When Inlet last listed the whole prefix.' }),
     last_import_log_id: z.int().nullable().meta({ description: 'The last import that the subscription created.' }),
     paused_at: timestamp.nullable(),
     created_at: timestamp,

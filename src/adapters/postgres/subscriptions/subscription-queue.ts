@@ -9,6 +9,7 @@ import {
   type Arrivals,
   type WaitReason,
   decideImport,
+  isBlocked,
   nextImportAfter,
   secondsToListing,
 } from '../../../domain/subscription.ts';
@@ -91,19 +92,24 @@ const isWoken = sql<boolean>`(s.woken_at IS NOT NULL AND s.claimed_at < now() - 
 
 type Limits = Parameters<SubscriptionQueue['finish']>[1];
 
-/** A subscription without arrivals needs no lock on the lane. */
+/**
+ * A subscription that imports nothing needs no lock on the lane. Without this lock, it creates no import even if one has
+ * become possible, because the lane is locked before the state.
+ */
 async function finishListing(deps: Deps, claim: SubscriptionClaim, limits: Limits): Promise<ListingResult | null> {
   try {
     return await deps.db.transaction().execute(async (tx) => {
       const before = await selectArrivals(tx, claim);
-      if (before && decideImport(claim.settings.trigger, before).imports !== 'none')
-        await lockLane(tx, claim.partnerId);
+      if (!before) return null;
+      const isLocked = decideImport(claim.settings.trigger, before).imports !== 'none';
+      if (isLocked) await lockLane(tx, claim.partnerId);
       const { rows } = await sql`
         SELECT FROM subscription_state WHERE subscription_id = ${claim.subscriptionId} AND claim = ${claim.claim}
           AND claimed_until IS NOT NULL FOR UPDATE`.execute(tx);
       if (rows.length === 0) return null;
       await settleEndedJobs(tx, claim.subscriptionId);
-      return createImport(deps, tx, claim, limits);
+      // The arrivals do not change while the state is locked.
+      return endListing(deps, tx, claim, { limits, arrivals: isLocked ? await selectArrivals(tx, claim) : before });
     });
   } catch (error) {
     const waitsFor = error instanceof Failure ? blockedBy(error) : null;
@@ -149,14 +155,12 @@ async function selectArrivals(tx: Tx, claim: SubscriptionClaim): Promise<Arrival
   return rows[0] ?? null;
 }
 
-/** The caller holds the lock on the state, so the arrivals do not change. */
-async function createImport(
+async function endListing(
   deps: Deps,
   tx: Tx,
   claim: SubscriptionClaim,
-  limits: Limits,
+  { limits, arrivals }: { readonly limits: Limits; readonly arrivals: Arrivals | null },
 ): Promise<ListingResult | null> {
-  const arrivals = await selectArrivals(tx, claim);
   if (!arrivals) return null;
   const decision = decideImport(claim.settings.trigger, arrivals);
   const ready = decision.imports === 'marked' ? arrivals.marked : arrivals.waiting;
@@ -214,7 +218,10 @@ type Outcome = {
   readonly isScheduled?: boolean;
 };
 
-/** Ends the claim. The time of a schedule passes when no object waits for it anymore. */
+/**
+ * Ends the claim. The time of a schedule passes when no object waits for it anymore. Until then, it starts no listings of a
+ * subscription that is blocked.
+ */
 async function recordListing(
   db: Database | Tx,
   { subscriptionId, claim, settings: { trigger } }: SubscriptionClaim,
@@ -223,15 +230,16 @@ async function recordListing(
 ): Promise<boolean> {
   const isOver = isScheduled && !hasMore && waitsFor === null;
   const nextImportAt = isOver ? nextImportAfter(trigger, new Date()) : null;
+  const scheduledAt = isBlocked(waitsFor)
+    ? sql`NULL::timestamptz`
+    : sql`greatest(coalesce(${nextImportAt}::timestamptz, next_import_at), now() + interval '1 second')`;
   const seconds = secondsToListing(trigger, { waitsFor, hasMore, secondsToImport: null }, listSeconds);
   const { numAffectedRows } = await sql`
     UPDATE subscription_state
-    SET claimed_until = NULL, listed_at = now(), last_job_id = coalesce(${importLogId}::bigint, last_job_id),
+    SET claimed_until = NULL, listed_at = CASE WHEN ${hasTooManyObjects} THEN listed_at ELSE now() END, last_job_id = coalesce(${importLogId}::bigint, last_job_id),
       waits_for = ${hasTooManyObjects ? ('too_many_objects' satisfies WaitReason) : waitsFor},
       next_import_at = coalesce(${nextImportAt}::timestamptz, next_import_at),
-      next_listing_at = least(
-        now() + make_interval(secs => ${seconds}),
-        greatest(coalesce(${nextImportAt}::timestamptz, next_import_at), now() + interval '1 second'))
+      next_listing_at = least(now() + make_interval(secs => ${seconds}), ${scheduledAt})
     WHERE subscription_id = ${subscriptionId} AND claim = ${claim} AND claimed_until IS NOT NULL`.execute(db);
   return numAffectedRows === 1n;
 }
