@@ -89,7 +89,7 @@ export const failureCatalog = {
   import_not_retryable: {
     title: 'The import cannot be retried',
     cause:
-      'The import has not failed, has no failed files, is a delete, or uses `mode: "replace"`, which cannot be applied to some of the files.',
+      'The import has not failed, has no failed files, is a delete, was created by a subscription that is deleted, or uses `mode: "replace"`, which cannot be applied to some of the files.',
     remedy:
       'Wait until the import has finished. If it has failed, retry it. With `mode: "replace"`, retry all files. Send a delete again as a new request.',
     fault: 'partner',

@@ -49,7 +49,7 @@ export function SubscriptionsPage() {
   return (
     <Page
       title="Subscriptions"
-      sub="Files that arrive under a prefix are imported by themselves, each version exactly once."
+      sub="Files that arrive under a prefix are imported by themselves, each version once."
       actions={
         canWrite && (
           <button type="button" class="primary" onClick={() => setCreating(true)}>
