@@ -153,7 +153,7 @@ async function updateSubscription(
       UPDATE subscription_object SET state = 'marker', updated_at = now()
       WHERE subscription_id = ${id} AND partner_id = ${partnerId} AND state = 'waiting'
         -- PostgreSQL counts characters, not UTF-16 code units.
-        AND right(key, ${[...trigger.name].length + 1}) = ${`/${trigger.name}`}`.execute(tx);
+        AND right(key, ${Array.from(trigger.name).length + 1}) = ${`/${trigger.name}`}`.execute(tx);
 }
 
 type Row = SettingsRow & {
