@@ -20,6 +20,7 @@ const settings = {
   INLET_MAX_ATTRIBUTES: '4',
   INLET_MAX_FOREIGN_KEYS: '5',
   INLET_MAX_WEBHOOKS: '7',
+  INLET_MAX_SUBSCRIPTIONS: '8',
   INLET_MAX_IDEMPOTENCY_KEYS: '6',
 };
 
@@ -71,6 +72,7 @@ describe('GET /v1/limits', () => {
         attributes: { limit: 4, used: 0 },
         foreign_keys: { limit: 5, used: 0 },
         webhooks: { limit: 7, used: 0 },
+        subscriptions: { limit: 8, used: 0 },
         idempotency_keys: { limit: 6, used: 0, measured_at: null },
       },
     });
