@@ -45,12 +45,19 @@ export async function getOverlap(
   const { overlaps, overlapSettings } = deps;
   // Sort the IDs, because the order of the audiences does not change the overlap.
   const ids = requestedIds.toSorted((one, other) => one - other);
-  const stored = await overlaps.find(scope.partnerId, keyOf(await findAudiences(deps, scope, ids), overlapSettings));
+  const findStored = async (): Promise<StoredOverlap | null> =>
+    overlaps.find(scope.partnerId, keyOf(await findAudiences(deps, scope, ids), overlapSettings));
+  const stored = await findStored();
   if (stored) return stored;
   await deps.requireTopology();
   const price = { owner: scope, kind: 'overlap', draws: drawsOfOverlap(ids.length) } as const;
   const next = await whenPossible(deps, price);
-  if (next !== null) throw limitReached(next);
+  if (next !== null) {
+    // A concurrent request may have spent the budget for the same overlap.
+    const storedSince = await findStored();
+    if (storedSince) return storedSince;
+    throw limitReached(next);
+  }
   const { counts, audiences } = await countWhenFolded(deps, scope, ids);
   const overlap = protectOverlap(counts, deps.protection, deps.noise);
   const saved = await overlaps.save(keyOf(audiences, overlapSettings), overlap, chargeFor(deps, price));
