@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS erasure_batch (
   step text NOT NULL DEFAULT 'list',
   claim bigint NOT NULL DEFAULT 0,
   claimed_until timestamptz,
-  -- Loads that started later are new imports.
+  -- Loads that started later are new imports. It is moved when the rows have been removed.
   last_load_id bigint NOT NULL,
   -- The number of times that rows were erased. Rows that are published during an erasure need another round.
   rounds integer NOT NULL DEFAULT 0,

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from './failure.ts';
-import { addErased, textOfIds, proofOf, stepAfterCount, toErasedId, toErasedIds } from './erasure.ts';
+import {
+  addErased,
+  erasureSteps,
+  textOfIds,
+  proofOf,
+  stepAfterCount,
+  stepAfterLoads,
+  toErasedId,
+  toErasedIds,
+} from './erasure.ts';
 
 const id = 'a3f1c2d4-5678-90ab-cdef-1234567890ab';
 const at = new Date('2026-11-15T01:14:02Z');
@@ -57,6 +66,22 @@ describe('the proof of an erasure', () => {
     expect(csv).toBe(
       'table,shard,replica,rows_erased,rows_remaining\r\ndevice_attributes,1,,6,\r\nknown_devices,1,,1,\r\ndevice_attributes,1,1,,0\r\n',
     );
+  });
+});
+
+describe('the loads of an erasure', () => {
+  it.each([
+    ['wait', 'count'],
+    ['settle', 'index'],
+  ] as const)('are published before %s ends', (step, next) => {
+    expect(stepAfterLoads(step, { open: 1, staged: 0 })).toBeNull();
+    expect(stepAfterLoads(step, { open: 0, staged: 1 })).toBeNull();
+    expect(stepAfterLoads(step, { open: 0, staged: 0 })).toBe(next);
+  });
+
+  it('are waited for again between the mutation and the device index', () => {
+    const [erase, settle, index] = erasureSteps.slice(erasureSteps.indexOf('erase'));
+    expect([erase, settle, index]).toEqual(['erase', 'settle', 'index']);
   });
 });
 

@@ -25,11 +25,23 @@ export const maxRequestsPerBatch = 1_000;
  * - `wait`: loads that started before the batch are still being published.
  * - `count`: the rows to erase are counted for the proof.
  * - `erase`: the rows are removed on every replica.
+ * - `settle`: loads that started before the rows were removed can have read them, and are still being published.
  * - `index`: the known devices and the device index forget the devices.
  * - `verify`: the remaining rows are counted on every replica.
  * - `clean`: the list is dropped, and the engine deletes the files of replaced parts.
  */
-export const erasureSteps = ['receive', 'list', 'wait', 'count', 'erase', 'index', 'verify', 'clean', 'done'] as const;
+export const erasureSteps = [
+  'receive',
+  'list',
+  'wait',
+  'count',
+  'erase',
+  'settle',
+  'index',
+  'verify',
+  'clean',
+  'done',
+] as const;
 export type ErasureStep = (typeof erasureSteps)[number];
 
 /** What a running erasure waits for, if it cannot continue. */
@@ -65,6 +77,18 @@ export type Erasure = {
   readonly requestedAt: Date;
   readonly finishedAt: Date | null;
 };
+
+/**
+ * The next step after loads that could publish an erased device, or null while they are not published. The known devices
+ * are erased only after `settle`, because such a load adds them last.
+ */
+export function stepAfterLoads(
+  step: 'wait' | 'settle',
+  loads: { readonly open: number; readonly staged: number },
+): 'count' | 'index' | null {
+  if (loads.open > 0 || loads.staged > 0) return null;
+  return step === 'wait' ? 'count' : 'index';
+}
 
 /** The next step after the rows were counted on every replica. Rows that were published in the meantime are erased again. */
 export function stepAfterCount(remaining: readonly RemainingRows[]): 'count' | 'clean' {

@@ -61,6 +61,8 @@ export type BatchChange = {
   readonly step: ErasureStep;
   readonly rounds?: number;
   readonly firstFoldId?: number;
+  /** Loads that have started until now count as earlier. */
+  readonly includesNewLoads?: boolean;
   readonly erased?: readonly ErasedRows[];
   readonly remaining?: readonly RemainingRows[];
   /** Records that no row remained. */
@@ -85,7 +87,7 @@ export interface ErasureQueue {
     id: number,
     failure: { readonly code: FailureCode; readonly detail: string },
   ): Promise<void>;
-  /** Counts loads of the batch's partners that started before the batch and have not been published. */
+  /** Counts loads of the batch's partners up to the last load of the batch that have not been published. */
   countOpenLoads(batch: ClaimedBatch): Promise<number>;
   /** Returns the partner of each file. Omits files whose records have been removed. */
   ownersOf(fileIds: readonly number[]): Promise<ReadonlyMap<number, PartnerId>>;
@@ -126,7 +128,7 @@ export interface ErasureEngine {
   findRejects(scope: BatchScope, lastLoadId: number, ownersOf: ErasureQueue['ownersOf']): Promise<void>;
   countRows(scope: BatchScope): Promise<readonly ErasedRows[]>;
   eraseRows(scope: BatchScope, signal: AbortSignal): Promise<void>;
-  /** Counts staged rows of loads that started before the batch. */
+  /** Counts staged rows of loads up to this one. */
   countStaged(scope: BatchScope, lastLoadId: number): Promise<number>;
   /** Counts the remaining rows on every replica. Throws if a replica is unavailable. */
   countRemaining(scope: BatchScope): Promise<readonly RemainingRows[]>;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type ErasedRows, type RemainingRows, erasureSteps, maxRequestsPerBatch } from '../../domain/erasure.ts';
 import type { PartnerId } from '../../domain/ids.ts';
 import { jobStatus, openStatuses } from '../../domain/job.ts';
+import { importMode } from '../../domain/import-log.ts';
 import type { Sealer } from '../../ports/crypto.ts';
 import type { BatchChange, ClaimedBatch, ErasureIndexStore, ErasureQueue, ListedErasure } from '../../ports/erasure.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
@@ -157,6 +158,7 @@ async function advance(db: Database, batch: ClaimedBatch, change: BatchChange): 
   const { rows } = await sql<BatchRow>`
     UPDATE erasure_batch SET step = ${change.step}, rounds = ${change.rounds ?? batch.rounds},
       first_fold_id = coalesce(first_fold_id, ${change.firstFoldId ?? null}::bigint),
+      last_load_id = CASE WHEN ${change.includesNewLoads ?? false} THEN (SELECT last_value FROM load_id) ELSE last_load_id END,
       erased = ${JSON.stringify(change.erased ?? batch.erased)}::jsonb,
       remaining = ${JSON.stringify(change.remaining ?? batch.remaining)}::jsonb,
       erased_at = CASE WHEN ${change.isErased ?? false} THEN now() ELSE erased_at END
@@ -169,16 +171,26 @@ async function advance(db: Database, batch: ClaimedBatch, change: BatchChange): 
   return changed;
 }
 
-/** Loads of all partners (null), or of these, that were claimed before the batch and are not published yet. */
+/**
+ * Loads of all partners (null), or of these, that were claimed up to the last load of the batch and are not published
+ * yet. A replacing job publishes its loads when all its files have been read.
+ */
 async function countOpenLoads(
   db: Database,
   lastLoadId: number,
   partnerIds: readonly PartnerId[] | null,
 ): Promise<number> {
   const { rows } = await sql<{ loads: number }>`
-    SELECT count(*) AS loads FROM job_file
-    WHERE status IN (${sql.join(openStatuses)}) AND load_id <= ${lastLoadId}
-      AND (${partnerIds === null} OR partner_id = ANY (${partnerIds ?? []}::bigint[]))`.execute(db);
+    SELECT count(*) AS loads FROM (
+      SELECT load_id, partner_id FROM job_file WHERE status IN (${sql.join(openStatuses)})
+      UNION ALL
+      SELECT file.load_id, file.partner_id FROM job JOIN import_log log ON log.job_id = job.id
+        JOIN job_file file ON file.job_id = job.id
+      WHERE job.status IN (${sql.join(openStatuses)}) AND log.mode = ${importMode.replace}
+    ) AS load
+    WHERE load_id <= ${lastLoadId} AND (${partnerIds === null} OR partner_id = ANY (${partnerIds ?? []}::bigint[]))`.execute(
+    db,
+  );
   return rows[0]?.loads ?? 0;
 }
 

@@ -7,6 +7,7 @@ import {
   maxIdsPerFile,
   proofOf,
   stepAfterCount,
+  stepAfterLoads,
 } from '../../domain/erasure.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { PartnerId } from '../../domain/ids.ts';
@@ -121,11 +122,7 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
   },
 
   // Loads that started before the batch could otherwise publish an erased device afterward.
-  wait: async ({ erasureQueue: queue, erasureEngine: engine }, batch) => {
-    if ((await queue.countOpenLoads(batch)) > 0) throw new Waits('loads');
-    if ((await engine.countStaged(batch, batch.lastLoadId)) > 0) throw new Waits('loads');
-    return queue.advance(batch, { step: 'count' });
-  },
+  wait: (deps, batch) => waitForLoads(deps, batch, 'wait'),
 
   count: async ({ erasureQueue: queue, erasureEngine: engine }, batch) => {
     await requireList(engine, queue, batch);
@@ -137,8 +134,12 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
 
   erase: async ({ erasureQueue: queue, erasureEngine: engine }, batch, signal) => {
     await engine.eraseRows(batch, signal);
-    return queue.advance(batch, { step: 'index' });
+    // Read after the rows were removed: no later load can read them.
+    return queue.advance(batch, { step: 'settle', includesNewLoads: true });
   },
+
+  // A replacing load copies the rows that it found when it started. Every load adds its known devices last.
+  settle: (deps, batch) => waitForLoads(deps, batch, 'settle'),
 
   index: async (deps, batch, signal) => {
     const { erasureQueue: queue, erasureEngine: engine, indexStore } = deps;
@@ -185,6 +186,18 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
     return { ...batch, step: 'done' };
   },
 };
+
+async function waitForLoads(
+  { erasureQueue: queue, erasureEngine: engine }: ErasureDeps,
+  batch: ClaimedBatch,
+  step: 'wait' | 'settle',
+): Promise<ClaimedBatch> {
+  // Open loads are counted first, because a load can end between the two counts, but cannot open again.
+  const open = await queue.countOpenLoads(batch);
+  const next = stepAfterLoads(step, { open, staged: await engine.countStaged(batch, batch.lastLoadId) });
+  if (next === null) throw new Waits('loads');
+  return queue.advance(batch, { step: next });
+}
 
 /** Some tables have no partners. */
 function partnersOf(rows: readonly ErasedRows[]): PartnerId[] {
