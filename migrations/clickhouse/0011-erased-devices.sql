@@ -1,3 +1,4 @@
+-- batch_id is the number of the list (erasure_batch.list_id in PostgreSQL), which changes each time a list is written.
 -- The devices that a running erasure removes. The mutations read them from this table, which is dropped by partition when the
 -- erasure has ended. Every shard has all devices of the request, because rejected lines are not stored on the shard of their device.
 -- Kind 0: the requested devices, for one partner, or for all partners (0). Kind 1: devices that are no longer known. Kind 2: devices

@@ -3,6 +3,7 @@ import { Failure } from './failure.ts';
 import {
   addErased,
   erasureSteps,
+  listsToDrop,
   textOfIds,
   proofOf,
   stepAfterCount,
@@ -66,6 +67,16 @@ describe('the proof of an erasure', () => {
     expect(csv).toBe(
       'table,shard,replica,rows_erased,rows_remaining\r\ndevice_attributes,1,,6,\r\nknown_devices,1,,1,\r\ndevice_attributes,1,1,,0\r\n',
     );
+  });
+});
+
+describe('the lists of erasures', () => {
+  it('are kept while their batch is open', () => {
+    expect(listsToDrop([1, 2, 2, 3], [2, 3], null)).toEqual([1]);
+  });
+
+  it('are dropped when the batch has ended its use', () => {
+    expect(listsToDrop([2, 3], [2, 3], 3)).toEqual([3]);
   });
 });
 

@@ -44,6 +44,14 @@ export const erasureSteps = [
 ] as const;
 export type ErasureStep = (typeof erasureSteps)[number];
 
+/**
+ * The stored lists to drop: a worker that was interrupted can leave one. The stored lists must be read before the open
+ * ones, because a batch exists before its list. `ended` is a list that is no longer needed although its batch is open.
+ */
+export function listsToDrop(stored: readonly number[], open: readonly number[], ended: number | null): number[] {
+  return [...new Set(stored)].filter((list) => list === ended || !open.includes(list));
+}
+
 /** What a running erasure waits for, if it cannot continue. */
 export const erasureWaits = ['loads', 'index', 'servers', 'replaced_parts', 'detached_parts'] as const;
 export type ErasureWait = (typeof erasureWaits)[number];

@@ -31,10 +31,14 @@ export interface ErasureStore {
 
 export type StoredProof = { readonly proof: SignedProof; readonly csv: string };
 
-/** The devices of a batch: of every partner (null), or of these partners. */
+/**
+ * The devices of a batch: of every partner (null), or of these partners. `batchId` is the number under which the engine
+ * keeps the list. Whoever writes the list again uses a new number, so that a worker that lost its claim cannot change it.
+ */
 export type BatchScope = { readonly batchId: number; readonly partnerIds: readonly PartnerId[] | null };
 
 export type ClaimedBatch = BatchScope & {
+  readonly id: number;
   readonly claim: number;
   readonly step: ErasureStep;
   readonly rounds: number;
@@ -61,6 +65,8 @@ export type BatchChange = {
   readonly step: ErasureStep;
   readonly rounds?: number;
   readonly firstFoldId?: number;
+  /** Gives the list a new number. */
+  readonly isNewList?: boolean;
   /** Loads that have started until now count as earlier. */
   readonly includesNewLoads?: boolean;
   readonly erased?: readonly ErasedRows[];
@@ -87,6 +93,8 @@ export interface ErasureQueue {
     id: number,
     failure: { readonly code: FailureCode; readonly detail: string },
   ): Promise<void>;
+  /** Returns the numbers of the lists of all open batches. */
+  findOpenLists(): Promise<readonly number[]>;
   /** Counts loads of the batch's partners up to the last load of the batch that have not been published. */
   countOpenLoads(batch: ClaimedBatch): Promise<number>;
   /** Returns the partner of each file. Omits files whose records have been removed. */
@@ -104,7 +112,7 @@ export interface ErasureQueue {
 /** The requests of operators, which erase the devices of all partners. */
 export interface OperatorErasures {
   /** Starts a batch whose list the command writes. No worker claims it until the list is complete. */
-  begin(requestedBy: string): Promise<{ readonly id: number; readonly batchId: number }>;
+  begin(requestedBy: string): Promise<{ readonly id: number; readonly listId: number }>;
   complete(id: number, list: IdList): Promise<void>;
   /** Ends a request whose list could not be written. */
   abandon(id: number, detail: string): Promise<void>;
@@ -117,6 +125,7 @@ export type ListedByOperator = Erasure & { readonly partner: string | null; read
 
 /** Erases rows in the engine. Every method can be repeated. */
 export interface ErasureEngine {
+  findLists(): Promise<readonly number[]>;
   dropList(batchId: number): Promise<void>;
   /** Adds devices to the list on every shard. */
   addIds(batchId: number, partnerId: PartnerId | null, ids: readonly string[]): Promise<void>;

@@ -223,6 +223,7 @@ const statementTypes: Specs = {
     step: 'string=',
     claim: 'number=',
     claimed_until: 'date?',
+    list_id: 'number=',
     last_load_id: 'number',
     rounds: 'number=',
     first_fold_id: 'number?',

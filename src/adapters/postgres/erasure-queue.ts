@@ -26,7 +26,7 @@ export function postgresErasureQueue(db: Database, sealer: Sealer): ErasureQueue
         WHERE ${isHeld(batch)}`.execute(db);
       await sql`
         UPDATE erasure SET waiting_for = ${waitingFor}
-        WHERE batch_id = ${batch.batchId} AND status = ${jobStatus.running} AND waiting_for IS DISTINCT FROM ${waitingFor}`.execute(
+        WHERE batch_id = ${batch.id} AND status = ${jobStatus.running} AND waiting_for IS DISTINCT FROM ${waitingFor}`.execute(
         db,
       );
     },
@@ -34,13 +34,18 @@ export function postgresErasureQueue(db: Database, sealer: Sealer): ErasureQueue
     recordList: async (batch, id, { ids, invalidLines, digest }) => {
       await sql`
         UPDATE erasure SET ids = ${ids}, invalid_lines = ${invalidLines}, ids_digest = ${digest}
-        WHERE id = ${id} AND batch_id = ${batch.batchId} AND status = ${jobStatus.running}`.execute(db);
+        WHERE ${isOpenRequest(batch, id)}`.execute(db);
     },
     fail: async (batch, id, { code, detail }) => {
       await sql`
         UPDATE erasure SET status = ${jobStatus.failed}, failure_code = ${code}, failure_detail = ${detail},
           sealed = NULL, key_id = NULL, waiting_for = NULL, finished_at = now()
-        WHERE id = ${id} AND batch_id = ${batch.batchId} AND status = ${jobStatus.running}`.execute(db);
+        WHERE ${isOpenRequest(batch, id)}`.execute(db);
+    },
+    findOpenLists: async () => {
+      const { rows } = await sql<{ list_id: number }>`
+        SELECT list_id FROM erasure_batch WHERE finished_at IS NULL`.execute(db);
+      return rows.map(({ list_id }) => list_id);
     },
     countOpenLoads: ({ lastLoadId, partnerIds }) => countOpenLoads(db, lastLoadId, partnerIds),
     ownersOf: async (fileIds) => {
@@ -59,19 +64,25 @@ export function postgresErasureQueue(db: Database, sealer: Sealer): ErasureQueue
         const ended = await sql`
           UPDATE erasure_batch SET step = 'done', claimed_until = NULL, finished_at = ${finishedAt}
           WHERE ${isHeld(batch)}`.execute(tx);
-        if (!wasChanged(ended)) throw new Error(`batch ${batch.batchId} is held by another worker`);
+        if (!wasChanged(ended)) throw new Error(`batch ${batch.id} is held by another worker`);
         for (const { id, proof, csv } of proofs)
           await sql`
             UPDATE erasure SET status = ${jobStatus.done}, sealed = NULL, key_id = NULL, waiting_for = NULL,
               proof = ${JSON.stringify(proof)}::jsonb, proof_csv = ${csv}, finished_at = ${finishedAt}
-            WHERE id = ${id} AND batch_id = ${batch.batchId} AND status = ${jobStatus.running}`.execute(tx);
+            WHERE id = ${id} AND batch_id = ${batch.id} AND status = ${jobStatus.running}`.execute(tx);
       }),
   };
 }
 
 /** Every claim has its own number, so that a worker that lost its claim changes nothing. */
-function isHeld({ batchId, claim }: ClaimedBatch): RawBuilder<boolean> {
-  return sql<boolean>`(id = ${batchId} AND claim = ${claim} AND finished_at IS NULL)`;
+function isHeld({ id, claim }: ClaimedBatch): RawBuilder<boolean> {
+  return sql<boolean>`(erasure_batch.id = ${id} AND erasure_batch.claim = ${claim} AND erasure_batch.finished_at IS NULL)`;
+}
+
+/** A request of the batch that this claim can still change. */
+function isOpenRequest(batch: ClaimedBatch, id: number): RawBuilder<boolean> {
+  return sql<boolean>`erasure.id = ${id} AND erasure.batch_id = ${batch.id} AND erasure.status = ${jobStatus.running}
+    AND EXISTS (SELECT FROM erasure_batch WHERE ${isHeld(batch)})`;
 }
 
 function wasChanged({ numAffectedRows }: { readonly numAffectedRows?: bigint }): boolean {
@@ -88,6 +99,7 @@ const remainingRows: z.ZodType<readonly RemainingRows[]> = z.array(
 
 type BatchRow = {
   id: number;
+  list_id: number;
   step: string;
   claim: number;
   last_load_id: number;
@@ -140,7 +152,8 @@ async function toBatch(tx: Database, row: BatchRow | undefined): Promise<Claimed
     WHERE batch_id = ${row.id} AND status = ${jobStatus.running}`.execute(tx);
   const isOfAll = partners.some(({ id }) => id === null);
   return {
-    batchId: row.id,
+    id: row.id,
+    batchId: row.list_id,
     claim: row.claim,
     step: step.parse(row.step),
     rounds: row.rounds,
@@ -158,16 +171,15 @@ async function advance(db: Database, batch: ClaimedBatch, change: BatchChange): 
   const { rows } = await sql<BatchRow>`
     UPDATE erasure_batch SET step = ${change.step}, rounds = ${change.rounds ?? batch.rounds},
       first_fold_id = coalesce(first_fold_id, ${change.firstFoldId ?? null}::bigint),
+      list_id = CASE WHEN ${change.isNewList ?? false} THEN nextval('erasure_list_id') ELSE list_id END,
       last_load_id = CASE WHEN ${change.includesNewLoads ?? false} THEN (SELECT last_value FROM load_id) ELSE last_load_id END,
       erased = ${JSON.stringify(change.erased ?? batch.erased)}::jsonb,
       remaining = ${JSON.stringify(change.remaining ?? batch.remaining)}::jsonb,
       erased_at = CASE WHEN ${change.isErased ?? false} THEN now() ELSE erased_at END
     WHERE ${isHeld(batch)} RETURNING *`.execute(db);
-  await sql`UPDATE erasure SET waiting_for = NULL WHERE batch_id = ${batch.batchId} AND waiting_for IS NOT NULL`.execute(
-    db,
-  );
+  await sql`UPDATE erasure SET waiting_for = NULL WHERE batch_id = ${batch.id} AND waiting_for IS NOT NULL`.execute(db);
   const changed = await toBatch(db, rows[0]);
-  if (!changed) throw new Error(`batch ${batch.batchId} is held by another worker`);
+  if (!changed) throw new Error(`batch ${batch.id} is held by another worker`);
   return changed;
 }
 
@@ -210,7 +222,7 @@ async function selectRequests(db: Database, sealer: Sealer, batch: ClaimedBatch)
       'ids_digest',
       'requested_at',
     ])
-    .where('batch_id', '=', batch.batchId)
+    .where('batch_id', '=', batch.id)
     .where('status', '=', jobStatus.running)
     .orderBy('id')
     .execute();

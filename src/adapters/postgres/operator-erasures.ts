@@ -24,17 +24,17 @@ export function postgresOperatorErasures(db: Database): OperatorErasures {
         await sql`
           UPDATE erasure_batch SET step = 'list'
           WHERE step = 'receive' AND started_at < now() - make_interval(hours => ${receiveHours})`.execute(tx);
-        const { rows } = await sql<{ id: number }>`
-          INSERT INTO erasure_batch (step, last_load_id) SELECT 'receive', last_value FROM load_id RETURNING id`.execute(
-          tx,
-        );
-        const batchId = rows[0]?.id ?? 0;
+        const { rows } = await sql<{ id: number; list_id: number }>`
+          INSERT INTO erasure_batch (step, last_load_id) SELECT 'receive', last_value FROM load_id
+          RETURNING id, list_id`.execute(tx);
+        const [batch] = rows;
+        if (!batch) throw new Error('a batch was not inserted');
         const { id } = await tx
           .insertInto('erasure')
-          .values({ partner_id: null, batch_id: batchId, status: jobStatus.running, requested_by: requestedBy })
+          .values({ partner_id: null, batch_id: batch.id, status: jobStatus.running, requested_by: requestedBy })
           .returning('id')
           .executeTakeFirstOrThrow();
-        return { id, batchId };
+        return { id, listId: batch.list_id };
       }),
     complete: (id, { ids, invalidLines, digest }) =>
       db.transaction().execute(async (tx) => {

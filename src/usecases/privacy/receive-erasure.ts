@@ -10,9 +10,9 @@ export async function receiveErasure(
   requestedBy: string,
   list: IdFile,
 ): Promise<IdList & { readonly id: number }> {
-  const { id, batchId } = await erasures.begin(requestedBy);
+  const { id, listId } = await erasures.begin(requestedBy);
   try {
-    const received = await erasureEngine.addFile(batchId, null, list, new AbortController().signal);
+    const received = await erasureEngine.addFile(listId, null, list, new AbortController().signal);
     if (received.ids === 0) throw new Failure('invalid_id_list', 'The list contains no device ID.');
     if (received.ids > maxIdsPerFile)
       throw new Failure('invalid_id_list', `The list contains more than ${maxIdsPerFile} device IDs. Split it.`);

@@ -4,6 +4,7 @@ import {
   type ErasureWait,
   type SignedProof,
   addErased,
+  listsToDrop,
   maxIdsPerFile,
   proofOf,
   stepAfterCount,
@@ -82,7 +83,7 @@ async function runBatch(deps: ErasureDeps, claimed: ClaimedBatch, signal: AbortS
         while (batch.step !== 'done') {
           stop.throwIfAborted();
           batch = await steps[batch.step](deps, batch, stop);
-          log.info({ batchId: batch.batchId, step: batch.step, rounds: batch.rounds }, 'erasure');
+          log.info({ batchId: batch.id, step: batch.step, rounds: batch.rounds }, 'erasure');
         }
       },
     );
@@ -92,7 +93,7 @@ async function runBatch(deps: ErasureDeps, claimed: ClaimedBatch, signal: AbortS
     if (signal.aborted) await queue.postpone(batch, 0, null);
     else if (error instanceof Waits) await queue.postpone(batch, waitSeconds, error.reason);
     else {
-      log.warn({ batchId: batch.batchId, step: batch.step, err: error }, 'an erasure failed and is tried again');
+      log.warn({ batchId: batch.id, step: batch.step, err: error }, 'an erasure failed and is tried again');
       await queue.postpone(batch, retryAfterSeconds, 'servers');
     }
     return false;
@@ -102,23 +103,27 @@ async function runBatch(deps: ErasureDeps, claimed: ClaimedBatch, signal: AbortS
 type Step = (deps: ErasureDeps, batch: ClaimedBatch, signal: AbortSignal) => Promise<ClaimedBatch>;
 
 const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
-  receive: (_deps, { batchId }) => Promise.reject(new Error(`batch ${batchId} has no list yet`)),
+  receive: (_deps, { id }) => Promise.reject(new Error(`batch ${id} has no list yet`)),
 
   list: async (deps, batch, signal) => {
-    const { erasureQueue: queue, erasureEngine: engine } = deps;
+    const { erasureQueue: queue } = deps;
     const requests = await queue.listRequests(batch);
     if (requests.length === 0) {
-      await engine.dropList(batch.batchId);
+      await dropLists(deps, batch.batchId);
       await queue.finish(batch, new Date(), []);
       return { ...batch, step: 'done' };
     }
     // The command of an operator has written its list already, and that list cannot be written again.
     if (requests.every(({ source }) => source.kind === 'received')) return queue.advance(batch, { step: 'wait' });
-    await engine.dropList(batch.batchId);
+    const begun = await queue.advance(batch, { step: 'list', isNewList: true });
+    await dropLists(deps, null);
     let hasFailed = false;
-    for (const request of requests) hasFailed = !(await writeList(deps, batch, request, signal)) || hasFailed;
+    for (const request of requests) {
+      signal.throwIfAborted();
+      hasFailed = !(await writeList(deps, begun, request, signal)) || hasFailed;
+    }
     // The list may contain devices of a request that failed, so it is written again without them.
-    return queue.advance(batch, { step: hasFailed ? 'list' : 'wait' });
+    return queue.advance(begun, { step: hasFailed ? 'list' : 'wait' });
   },
 
   // Loads that started before the batch could otherwise publish an erased device afterward.
@@ -171,8 +176,8 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
   clean: async (deps, batch) => {
     const { erasureQueue: queue, erasureEngine: engine } = deps;
     const { erasedAt } = batch;
-    if (!erasedAt) throw new Error(`batch ${batch.batchId} has not been verified`);
-    await engine.dropList(batch.batchId);
+    if (!erasedAt) throw new Error(`batch ${batch.id} has not been verified`);
+    await dropLists(deps, batch.batchId);
     await engine.removeReplacedParts();
     if ((await engine.countDetachedParts()) > 0) throw new Waits('detached_parts');
     if ((await engine.countReplacedParts(erasedAt)) > 0) throw new Waits('replaced_parts');
@@ -181,11 +186,22 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
     await queue.finish(
       batch,
       finishedAt,
-      requests.map((request) => signedProof(deps.proofSigner, { ...batch, erasedAt, finishedAt }, request)),
+      requests.map((request) =>
+        signedProof(deps.proofSigner, { ...batch, batchId: batch.id, erasedAt, finishedAt }, request),
+      ),
     );
     return { ...batch, step: 'done' };
   },
 };
+
+/** Drops the lists that no open batch needs. `ended` is the list of a batch that ends. */
+async function dropLists(
+  { erasureQueue, erasureEngine }: Pick<ErasureDeps, 'erasureQueue' | 'erasureEngine'>,
+  ended: number | null,
+): Promise<void> {
+  const stored = await erasureEngine.findLists();
+  for (const list of listsToDrop(stored, await erasureQueue.findOpenLists(), ended)) await erasureEngine.dropList(list);
+}
 
 async function waitForLoads(
   { erasureQueue: queue, erasureEngine: engine }: ErasureDeps,
@@ -217,7 +233,7 @@ function signedProof(
 async function requireList(engine: ErasureEngine, queue: ErasureQueue, batch: ClaimedBatch): Promise<void> {
   const requests = await queue.listRequests(batch);
   if (requests.length === 0 || (await engine.countListed(batch.batchId)) > 0) return;
-  throw new Error(`the list of the devices of batch ${batch.batchId} is missing; request the deletion again`);
+  throw new Error(`the list of the devices of batch ${batch.id} is missing; request the deletion again`);
 }
 
 /** A file that cannot be read fails its own request. The other requests of the batch continue. Returns false then. */

@@ -13,7 +13,7 @@ import { listLoadsWithStagingTables, stagingTableNames } from '../staging-tables
 import { eraseFrom, exists } from './erase-table.ts';
 import { eraseFromIndex, findImportedAgain, listFolded } from './erase-index.ts';
 import { checkedId, hasDevice, isErased, isErasedReject, listKind, listTable, listed } from './erased-devices.ts';
-import { addFile, addIds, countListed, dropList, findRejects } from './erasure-list.ts';
+import { addFile, addIds, countListed, dropList, findLists, findRejects } from './erasure-list.ts';
 
 /** The published rows. `known_devices_next_local` exists while the known devices are rebuilt. */
 const publishedTables = ['device_attributes_local', 'audience_devices_local'] as const;
@@ -36,6 +36,7 @@ const deviceTables = [
 
 export function clickhouseErasure(engine: Engine): ErasureEngine {
   return {
+    findLists: () => findLists(engine),
     dropList: (batchId) => dropList(engine, batchId),
     addIds: (batchId, partnerId, ids) => addIds(engine, batchId, partnerId, ids),
     addFile: addFile(engine),

@@ -5,6 +5,7 @@ import type { PartnerId } from '../../../domain/ids.ts';
 import type { BatchScope, ErasureEngine, ErasureQueue } from '../../../ports/erasure.ts';
 import {
   type Engine,
+  onAllServers,
   onEveryShard,
   onEveryShardInSync,
   selectNumber,
@@ -15,6 +16,19 @@ import { checkedId, listKind, listTable, listed, zeroDevice } from './erased-dev
 
 /** Rows of a batch are dropped by partition, whatever their number. */
 const dropAnySize = { max_partition_size_to_drop: '0' };
+
+/** Returns the numbers of all lists on all servers. */
+export async function findLists(engine: Engine): Promise<number[]> {
+  const found = await onAllServers(engine, (server) =>
+    selectRows<{ list: string }>(
+      server,
+      `SELECT DISTINCT extract(partition, '[0-9]+') AS list FROM system.parts
+       WHERE active AND database = currentDatabase() AND table = {table: String}`,
+      { table: listTable },
+    ),
+  );
+  return [...new Set(found.flat(2).map(({ list }) => Number(list)))];
+}
 
 export async function dropList(engine: Engine, batchId: number): Promise<void> {
   await dropKinds(engine, batchId, Object.values(listKind));

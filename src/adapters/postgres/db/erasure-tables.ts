@@ -30,6 +30,7 @@ export type ErasureBatchTable = {
   step: Generated<string>;
   claim: Generated<number>;
   claimed_until: Date | null;
+  list_id: Generated<number>;
   last_load_id: number;
   rounds: Generated<number>;
   first_fold_id: number | null;
