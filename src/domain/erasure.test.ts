@@ -3,6 +3,8 @@ import { Failure } from './failure.ts';
 import {
   addErased,
   erasureSteps,
+  failureOfSource,
+  isListLost,
   listsToDrop,
   textOfIds,
   proofOf,
@@ -77,6 +79,29 @@ describe('the lists of erasures', () => {
 
   it('are dropped when the batch has ended its use', () => {
     expect(listsToDrop([2, 3], [2, 3], 3)).toEqual([3]);
+  });
+});
+
+describe('a request that cannot be listed', () => {
+  it.each([
+    [[0, 0], true],
+    [[2, 0], true],
+    [[2, 1], true],
+    [[2, 2], false],
+    [[2], false],
+  ])('is found by the numbers of IDs on the shards: %j', (ids, isLost) => {
+    expect(isListLost(ids)).toBe(isLost);
+  });
+
+  it('fails instead of delaying the others', () => {
+    expect(failureOfSource({ kind: 'unreadable' }, false)?.isFinal).toBe(true);
+    expect(failureOfSource({ kind: 'received' }, true)?.isFinal).toBe(true);
+  });
+
+  it('is listed again if its IDs are still known', () => {
+    expect(failureOfSource({ kind: 'received' }, false)).toBeNull();
+    expect(failureOfSource({ kind: 'ids', ids: [id] }, true)).toBeNull();
+    expect(failureOfSource({ kind: 'file', key: 'a' }, true)).toBeNull();
   });
 });
 

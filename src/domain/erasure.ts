@@ -52,6 +52,34 @@ export function listsToDrop(stored: readonly number[], open: readonly number[], 
   return [...new Set(stored)].filter((list) => list === ended || !open.includes(list));
 }
 
+/**
+ * Whether the list that the mutations read is gone or incomplete. Without it, an erasure would find no rows and would
+ * seem complete. A restored backup can lack the list on one shard or all shards.
+ */
+export function isListLost(idsOfShards: readonly number[]): boolean {
+  return new Set(idsOfShards).size !== 1 || idsOfShards.includes(0);
+}
+
+export type ErasureSource =
+  | { readonly kind: 'ids'; readonly ids: readonly string[] }
+  | { readonly kind: 'file'; readonly key: string }
+  /** The command of an operator has written the list. */
+  | { readonly kind: 'received' }
+  /** The sealed IDs cannot be opened. */
+  | { readonly kind: 'unreadable' };
+
+/**
+ * Why a request fails before its list is written, or null. One request that can never be listed must not delay the
+ * others. A list that was received cannot be written again.
+ */
+export function failureOfSource(source: ErasureSource, isLost: boolean): Failure | null {
+  if (source.kind === 'unreadable')
+    return new Failure('invalid_id_list', 'The IDs cannot be decrypted with the configured keys. Request it again.');
+  if (source.kind === 'received' && isLost)
+    return new Failure('invalid_id_list', 'The list of device IDs was lost. Request the erasure again.');
+  return null;
+}
+
 /** What a running erasure waits for, if it cannot continue. */
 export const erasureWaits = ['loads', 'index', 'servers', 'replaced_parts', 'detached_parts'] as const;
 export type ErasureWait = (typeof erasureWaits)[number];

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type {
   ErasedRows,
   Erasure,
+  ErasureSource,
   ErasureProof,
   ErasureStep,
   ErasureWait,
@@ -52,10 +53,7 @@ export type ClaimedBatch = BatchScope & {
 
 /** A request of a batch whose list has to be written. Operators' commands write their lists themselves. */
 export type ListedErasure = FinishedErasure & {
-  readonly source:
-    | { readonly kind: 'ids'; readonly ids: readonly string[] }
-    | { readonly kind: 'file'; readonly key: string }
-    | { readonly kind: 'received' };
+  readonly source: ErasureSource;
 };
 
 /** `digest` is the SHA-256 digest of the file as it is stored, or of the IDs of a request. */
@@ -131,8 +129,8 @@ export interface ErasureEngine {
   addIds(batchId: number, partnerId: PartnerId | null, ids: readonly string[]): Promise<void>;
   /** Adds the devices of a file with one ID per line. */
   addFile(batchId: number, partnerId: PartnerId | null, file: IdFile, signal: AbortSignal): Promise<IdList>;
-  /** Counts the listed devices. Throws if the shards do not have the same list. */
-  countListed(batchId: number): Promise<number>;
+  /** Counts the listed devices on each shard. */
+  countListed(batchId: number): Promise<readonly number[]>;
   /** Finds rejected lines that contain a listed device. */
   findRejects(scope: BatchScope, lastLoadId: number, ownersOf: ErasureQueue['ownersOf']): Promise<void>;
   countRows(scope: BatchScope): Promise<readonly ErasedRows[]>;

@@ -1,12 +1,10 @@
-import { type ClickHouseSettings, ClickHouseError } from '@clickhouse/client';
-import { brokenGzip, lineOutOfBounds } from '@inlet/row-rule/file-rule';
+import type { ClickHouseSettings } from '@clickhouse/client';
 import { type RejectReason, type RowLayout, isRejectReason } from '@inlet/row-rule/row-rule';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { isSmallLoad } from '../../domain/job.ts';
 import type { ShardRows } from '../../domain/row-account.ts';
 import { Failure } from '../../domain/failure.ts';
-import { failureOf } from '../../domain/source-file.ts';
 import type {
   Load,
   LoadStage,
@@ -33,6 +31,7 @@ import {
 } from './connect.ts';
 import { dropLoad, dropStages, listStaged } from './drop-stages.ts';
 import { copyingMissingKeys } from './job-keys.ts';
+import { toLoadFailure } from './load-failure.ts';
 import { stageSql } from './row-rule-sql.ts';
 import { createStagingTables, hasTable, stagingTableNames } from './staging-tables.ts';
 
@@ -391,26 +390,4 @@ export async function readSoFar(
 function knownReason(text: string): RejectReason {
   if (!isRejectReason(text)) throw new Error(`ClickHouse returned an unknown reject reason "${text}"`);
   return text;
-}
-
-/** ClickHouse errors for gzip data that is corrupt or truncated. */
-const corruptGzipErrors = new Set(['ZLIB_INFLATE_FAILED', 'ATTEMPT_TO_READ_AFTER_EOF', 'CANNOT_READ_ALL_DATA']);
-
-/**
- * ClickHouse's error for a single line that exceeds the memory limit of a load. The pattern matches only if the
- * statement reaches its own limit while it parses lines, not if it reaches the limit of the user or the server.
- */
-const lineTooLargeForLoad =
-  /^(?:Query memory limit|Memory limit \(for query\)) exceeded.*(?:ParallelParsingBlockInputFormat|LineAsStringRowInputFormat)/s;
-
-/** Maps errors caused by the file's content to failures. All other errors are retried. */
-function toLoadFailure(error: unknown, isGzip: boolean): unknown {
-  if (!(error instanceof ClickHouseError) || error.type === undefined) return error;
-  if (error.type === 'MEMORY_LIMIT_EXCEEDED' && lineTooLargeForLoad.test(error.message)) {
-    return failureOf(lineOutOfBounds, error);
-  }
-  if (isGzip && corruptGzipErrors.has(error.type)) {
-    return failureOf(brokenGzip, error);
-  }
-  return error;
 }

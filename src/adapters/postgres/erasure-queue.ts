@@ -231,8 +231,12 @@ async function selectRequests(db: Database, sealer: Sealer, batch: ClaimedBatch)
       if (row.object_key !== null) return { kind: 'file', key: row.object_key };
       if (row.sealed === null || row.key_id === null || row.partner_id === null) return { kind: 'received' };
       const context = sealedIdsContext(row.partner_id, row.ids_digest);
-      const opened = sealer.open({ keyId: row.key_id, bytes: row.sealed }, context);
-      return { kind: 'ids', ids: sealedIds.parse(JSON.parse(opened)) };
+      try {
+        const opened = sealer.open({ keyId: row.key_id, bytes: row.sealed }, context);
+        return { kind: 'ids', ids: sealedIds.parse(JSON.parse(opened)) };
+      } catch {
+        return { kind: 'unreadable' };
+      }
     };
     return {
       id: row.id,

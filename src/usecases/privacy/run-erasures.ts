@@ -4,6 +4,8 @@ import {
   type ErasureWait,
   type SignedProof,
   addErased,
+  failureOfSource,
+  isListLost,
   listsToDrop,
   maxIdsPerFile,
   proofOf,
@@ -129,8 +131,10 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
   // Loads that started before the batch could otherwise publish an erased device afterward.
   wait: (deps, batch) => waitForLoads(deps, batch, 'wait'),
 
-  count: async ({ erasureQueue: queue, erasureEngine: engine }, batch) => {
-    await requireList(engine, queue, batch);
+  count: async (deps, batch) => {
+    const { erasureQueue: queue, erasureEngine: engine } = deps;
+    const again = await replaceLostList(deps, batch);
+    if (again) return again;
     await engine.findRejects(batch, batch.lastLoadId, (fileIds) => queue.ownersOf(fileIds));
     const found = await engine.countRows(batch);
     await queue.noteErased(partnersOf(found));
@@ -162,8 +166,10 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
     return queue.advance(begun, { step: 'verify' });
   },
 
-  verify: async ({ erasureQueue: queue, erasureEngine: engine }, batch) => {
-    await requireList(engine, queue, batch);
+  verify: async (deps, batch) => {
+    const { erasureQueue: queue, erasureEngine: engine } = deps;
+    const again = await replaceLostList(deps, batch);
+    if (again) return again;
     // A stage is dropped after its rows are published, so the stages are counted first.
     if ((await engine.countStaged(batch, batch.lastLoadId)) > 0) throw new Waits('loads');
     const remaining = await engine.countRemaining(batch);
@@ -229,11 +235,19 @@ function signedProof(
   return { id: request.id, csv, proof: { ...proof, signature: signer.sign(proof) } };
 }
 
-/** Without its list, an erasure would find no rows and would seem complete. A restored backup can lack the list. */
-async function requireList(engine: ErasureEngine, queue: ErasureQueue, batch: ClaimedBatch): Promise<void> {
+/** Returns the batch at the step `list` if the list has to be written again, and otherwise null. */
+async function replaceLostList(
+  { erasureQueue: queue, erasureEngine: engine, log }: ErasureDeps,
+  batch: ClaimedBatch,
+): Promise<ClaimedBatch | null> {
   const requests = await queue.listRequests(batch);
-  if (requests.length === 0 || (await engine.countListed(batch.batchId)) > 0) return;
-  throw new Error(`the list of the devices of batch ${batch.id} is missing; request the deletion again`);
+  if (requests.length === 0 || !isListLost(await engine.countListed(batch.batchId))) return null;
+  log.error({ batchId: batch.id }, 'the list of an erasure is missing; it is written again');
+  for (const { id, source } of requests) {
+    const failure = failureOfSource(source, true);
+    if (failure) await queue.fail(batch, id, failure);
+  }
+  return queue.advance(batch, { step: 'list' });
 }
 
 /** A file that cannot be read fails its own request. The other requests of the batch continue. Returns false then. */
@@ -245,13 +259,18 @@ async function writeList(
 ): Promise<boolean> {
   const { erasureQueue: queue, erasureEngine: engine } = deps;
   const { id, source } = request;
-  if (source.kind === 'received') return true;
+  const failure = failureOfSource(source, false);
+  if (failure) {
+    await queue.fail(batch, id, failure);
+    return false;
+  }
   if (source.kind === 'ids') {
     await engine.addIds(batch.batchId, request.partnerId, source.ids);
     const list = { ids: source.ids.length, invalidLines: 0, digest: request.idsDigest };
     await queue.recordList(batch, id, list);
     return true;
   }
+  if (source.kind !== 'file') return true;
   try {
     await queue.recordList(batch, id, await readFile(deps, batch, { ...request, key: source.key }, signal));
     return true;

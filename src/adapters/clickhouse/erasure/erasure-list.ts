@@ -12,6 +12,7 @@ import {
   selectRows,
   syncAllReplicas,
 } from '../connect.ts';
+import { toLoadFailure } from '../load-failure.ts';
 import { checkedId, listKind, listTable, listed, zeroDevice } from './erased-devices.ts';
 
 /** Rows of a batch are dropped by partition, whatever their number. */
@@ -83,17 +84,21 @@ export const addFile =
         yield chunk;
       }
     })();
-    const { stream, summary } = await first.exec({
-      query: `INSERT INTO ${listTable} (${columns})
+    const { stream, summary } = await first
+      .exec({
+        query: `INSERT INTO ${listTable} (${columns})
         SELECT ${checkedId(batchId)}, ${listKind.requested}, ${checkedId(partnerId ?? 0)}, device
         FROM (SELECT ${deviceOfLine} AS device FROM (SELECT lower(trim(BOTH ' \\t\\r"\\'\\xEF\\xBB\\xBF' FROM line)) AS id FROM input('line String')))
         WHERE device != ${zeroDevice} FORMAT LineAsString`,
-      values: Readable.from(hashed, { objectMode: false }),
-      // Otherwise, duplicates in a block would not be counted.
-      clickhouse_settings: { optimize_on_insert: 0 },
-      http_headers: isGzip ? { 'Content-Encoding': 'gzip' } : {},
-      abort_signal: signal,
-    });
+        values: Readable.from(hashed, { objectMode: false }),
+        // Otherwise, duplicates in a block would not be counted.
+        clickhouse_settings: { optimize_on_insert: 0 },
+        http_headers: isGzip ? { 'Content-Encoding': 'gzip' } : {},
+        abort_signal: signal,
+      })
+      .catch((error: unknown) => {
+        throw toLoadFailure(error, isGzip);
+      });
     await finished(stream.resume());
     await syncAllReplicas(engine, [listTable]);
     const ofList = `${listed(batchId, listKind.requested)} AND partner_id = ${checkedId(partnerId ?? 0)}`;
@@ -108,15 +113,12 @@ export const addFile =
     return { ids, invalidLines, digest: hash.digest('hex') };
   };
 
-export async function countListed(engine: Engine, batchId: number): Promise<number> {
-  const counts = await onEveryShardInSync(engine, [listTable], (shard) =>
+export async function countListed(engine: Engine, batchId: number): Promise<number[]> {
+  return onEveryShardInSync(engine, [listTable], (shard) =>
     selectNumber(shard, {
       query: `SELECT toString(count()) AS number FROM ${listTable} FINAL WHERE ${listed(batchId, listKind.requested)}`,
     }),
   );
-  if (new Set(counts).size > 1)
-    throw new Error(`the shards have different lists of the devices of batch ${batchId}: ${counts.join(', ')} devices`);
-  return counts[0] ?? 0;
 }
 
 /** Hexadecimal digits in a rejected line that can be a device ID, with or without hyphens. */
