@@ -6,6 +6,10 @@ import {
   failureOfSource,
   isListLost,
   listsToDrop,
+  maxIdFileBytes,
+  maxIdsPerFile,
+  requireListLength,
+  requireListSize,
   textOfIds,
   proofOf,
   stepAfterCount,
@@ -102,6 +106,16 @@ describe('a request that cannot be listed', () => {
     expect(failureOfSource({ kind: 'received' }, false)).toBeNull();
     expect(failureOfSource({ kind: 'ids', ids: [id] }, true)).toBeNull();
     expect(failureOfSource({ kind: 'file', key: 'a' }, true)).toBeNull();
+  });
+});
+
+describe('the length of a list', () => {
+  it('is limited in IDs and in bytes', () => {
+    expect(() => requireListLength(0)).toThrow('no device ID');
+    expect(() => requireListLength(maxIdsPerFile)).not.toThrow();
+    expect(() => requireListLength(maxIdsPerFile + 1)).toThrow('Split it');
+    expect(() => requireListSize(maxIdFileBytes)).not.toThrow();
+    expect(() => requireListSize(maxIdFileBytes + 1)).toThrow('Split it');
   });
 });
 

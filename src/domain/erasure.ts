@@ -11,6 +11,20 @@ export const maxIdsPerRequest = 1_000;
 /** The most lines of a file of IDs. A mutation keeps the IDs of a batch in memory. */
 export const maxIdsPerFile = 10_000_000;
 
+/** The largest file of IDs, as stored. */
+export const maxIdFileBytes = 1_000_000_000;
+
+/** Checks a list before it is copied to the other shards. At most one ID more than the limit has been read. */
+export function requireListLength(ids: number, maxIds = maxIdsPerFile): void {
+  if (ids === 0) throw new Failure('invalid_id_list', 'The list contains no device ID.');
+  if (ids > maxIds) throw new Failure('invalid_id_list', `The list contains more than ${maxIds} device IDs. Split it.`);
+}
+
+export function requireListSize(bytes: number): void {
+  if (bytes > maxIdFileBytes)
+    throw new Failure('invalid_id_list', `The list is larger than ${maxIdFileBytes} bytes. Split it.`);
+}
+
 /** The most requests of a partner that have not finished. */
 export const maxOpenErasures = 100;
 

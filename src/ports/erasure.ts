@@ -127,7 +127,7 @@ export interface ErasureEngine {
   dropList(batchId: number): Promise<void>;
   /** Adds devices to the list on every shard. */
   addIds(batchId: number, partnerId: PartnerId | null, ids: readonly string[]): Promise<void>;
-  /** Adds the devices of a file with one ID per line. */
+  /** Adds the devices of a file with one ID per line. Throws a final `Failure` if the file cannot be a list. */
   addFile(batchId: number, partnerId: PartnerId | null, file: IdFile, signal: AbortSignal): Promise<IdList>;
   /** Counts the listed devices on each shard. */
   countListed(batchId: number): Promise<readonly number[]>;

@@ -1,4 +1,3 @@
-import { maxIdsPerFile } from '../../domain/erasure.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { ErasureEngine, IdFile, IdList, OperatorErasures } from '../../ports/erasure.ts';
 
@@ -13,9 +12,6 @@ export async function receiveErasure(
   const { id, listId } = await erasures.begin(requestedBy);
   try {
     const received = await erasureEngine.addFile(listId, null, list, new AbortController().signal);
-    if (received.ids === 0) throw new Failure('invalid_id_list', 'The list contains no device ID.');
-    if (received.ids > maxIdsPerFile)
-      throw new Failure('invalid_id_list', `The list contains more than ${maxIdsPerFile} device IDs. Split it.`);
     await erasures.complete(id, received);
     return { id, ...received };
   } catch (error) {

@@ -7,15 +7,14 @@ import {
   failureOfSource,
   isListLost,
   listsToDrop,
-  maxIdsPerFile,
   proofOf,
+  requireListSize,
   stepAfterCount,
   stepAfterLoads,
 } from '../../domain/erasure.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { PartnerId } from '../../domain/ids.ts';
 import { pathType } from '../../domain/import-log.ts';
-import type { Limits } from '../../domain/limits.ts';
 import type { DeviceIndex, IndexStore } from '../../ports/device-index.ts';
 import type {
   ClaimedBatch,
@@ -38,7 +37,6 @@ export type ErasureDeps = {
   readonly indexStore: Pick<IndexStore, 'runAlone' | 'nextFoldId'>;
   readonly proofSigner: ProofSigner;
   readonly sources: SourceStorage;
-  readonly limits: Limits;
   readonly log: Log;
 };
 
@@ -282,7 +280,7 @@ async function writeList(
 }
 
 async function readFile(
-  { sources, erasureEngine, limits }: ErasureDeps,
+  { sources, erasureEngine }: ErasureDeps,
   { batchId }: ClaimedBatch,
   { partnerId, key }: ListedErasure & { readonly key: string },
   signal: AbortSignal,
@@ -292,19 +290,11 @@ async function readFile(
     const object = await objects.find(key);
     if (!object) throw new Failure('no_files', 'The file of device IDs does not exist.');
     const opened = await objects.open(object, signal);
-    const maxBytes = opened.isGzip ? limits.maxGzipFileBytes : limits.maxPlainFileBytes;
-    if (object.size > maxBytes) throw tooLong();
     try {
-      const list = await erasureEngine.addFile(batchId, partnerId, opened, signal);
-      if (list.ids > maxIdsPerFile) throw tooLong();
-      if (list.ids === 0) throw new Failure('invalid_id_list', 'The file contains no device ID.');
-      return list;
+      requireListSize(object.size);
+      return await erasureEngine.addFile(batchId, partnerId, opened, signal);
     } finally {
       opened.body.destroy();
     }
   });
-}
-
-function tooLong(): Failure {
-  return new Failure('invalid_id_list', `The file contains more than ${maxIdsPerFile} device IDs. Split it.`);
 }

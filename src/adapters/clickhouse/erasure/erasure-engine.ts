@@ -1,4 +1,4 @@
-import type { ErasedRows, RemainingRows } from '../../../domain/erasure.ts';
+import { type ErasedRows, type RemainingRows, maxIdsPerFile } from '../../../domain/erasure.ts';
 import type { BatchScope, ErasureEngine } from '../../../ports/erasure.ts';
 import {
   type Engine,
@@ -34,12 +34,12 @@ const deviceTables = [
   listTable,
 ];
 
-export function clickhouseErasure(engine: Engine): ErasureEngine {
+export function clickhouseErasure(engine: Engine, maxIds = maxIdsPerFile): ErasureEngine {
   return {
     findLists: () => findLists(engine),
     dropList: (batchId) => dropList(engine, batchId),
     addIds: (batchId, partnerId, ids) => addIds(engine, batchId, partnerId, ids),
-    addFile: addFile(engine),
+    addFile: addFile(engine, maxIds),
     countListed: (batchId) => countListed(engine, batchId),
     findRejects: (scope, lastLoadId, ownersOf) => findRejects(engine, scope, lastLoadId, ownersOf),
     countRows: (scope) => countRows(engine, scope),

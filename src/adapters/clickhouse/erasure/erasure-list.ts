@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { requireListLength, requireListSize } from '../../../domain/erasure.ts';
 import type { PartnerId } from '../../../domain/ids.ts';
 import type { BatchScope, ErasureEngine, ErasureQueue } from '../../../ports/erasure.ts';
 import {
@@ -72,14 +73,17 @@ function hyphenated(digits: string): string {
 }
 
 export const addFile =
-  (engine: Engine): ErasureEngine['addFile'] =>
+  (engine: Engine, maxIds: number): ErasureEngine['addFile'] =>
   async (batchId, partnerId, { body, isGzip }, signal) => {
     const [first, ...others] = engine.shards.map(([server]) => server);
     if (!first) throw new Error('an engine has a shard');
     const columns = 'batch_id, kind, partner_id, device';
     const hash = createHash('sha256');
+    let bytes = 0;
     const hashed = (async function* (): AsyncGenerator<Buffer> {
       for await (const chunk of body as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        requireListSize(bytes);
         hash.update(chunk);
         yield chunk;
       }
@@ -89,7 +93,7 @@ export const addFile =
         query: `INSERT INTO ${listTable} (${columns})
         SELECT ${checkedId(batchId)}, ${listKind.requested}, ${checkedId(partnerId ?? 0)}, device
         FROM (SELECT ${deviceOfLine} AS device FROM (SELECT lower(trim(BOTH ' \\t\\r"\\'\\xEF\\xBB\\xBF' FROM line)) AS id FROM input('line String')))
-        WHERE device != ${zeroDevice} FORMAT LineAsString`,
+        WHERE device != ${zeroDevice} LIMIT ${maxIds + 1} FORMAT LineAsString`,
         values: Readable.from(hashed, { objectMode: false }),
         // Otherwise, duplicates in a block would not be counted.
         clickhouse_settings: { optimize_on_insert: 0 },
@@ -100,6 +104,8 @@ export const addFile =
         throw toLoadFailure(error, isGzip);
       });
     await finished(stream.resume());
+    const ids = Number(summary?.written_rows ?? 0);
+    requireListLength(ids, maxIds);
     await syncAllReplicas(engine, [listTable]);
     const ofList = `${listed(batchId, listKind.requested)} AND partner_id = ${checkedId(partnerId ?? 0)}`;
     for (const shard of others)
@@ -108,7 +114,6 @@ export const addFile =
           FROM cluster('${engine.cluster}', currentDatabase(), ${listTable}) WHERE ${ofList}`,
       });
     await syncAllReplicas(engine, [listTable]);
-    const ids = Number(summary?.written_rows ?? 0);
     const invalidLines = Math.max(0, Number(summary?.read_rows ?? 0) - ids);
     return { ids, invalidLines, digest: hash.digest('hex') };
   };
