@@ -185,7 +185,8 @@ async function advance(db: Database, batch: ClaimedBatch, change: BatchChange): 
 
 /**
  * Loads of all partners (null), or of these, that were claimed up to the last load of the batch and are not published
- * yet. A replacing job publishes its loads when all its files have been read.
+ * yet. A replacing job publishes its loads when all its files have been read. An interrupted repair leaves its loads
+ * behind for a day.
  */
 async function countOpenLoads(
   db: Database,
@@ -199,6 +200,8 @@ async function countOpenLoads(
       SELECT file.load_id, file.partner_id FROM job JOIN import_log log ON log.job_id = job.id
         JOIN job_file file ON file.job_id = job.id
       WHERE job.status IN (${sql.join(openStatuses)}) AND log.mode = ${importMode.replace}
+      UNION ALL
+      SELECT load_id, partner_id FROM repair_load WHERE started_at > now() - interval '1 day'
     ) AS load
     WHERE load_id <= ${lastLoadId} AND (${partnerIds === null} OR partner_id = ANY (${partnerIds ?? []}::bigint[]))`.execute(
     db,
