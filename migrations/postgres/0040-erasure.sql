@@ -39,7 +39,9 @@ CREATE TABLE IF NOT EXISTS erasure (
   sealed bytea,
   ids bigint NOT NULL DEFAULT 0,
   invalid_lines bigint NOT NULL DEFAULT 0,
+  -- SHA-256 of the salt and the list. Without the salt, equal lists would be recognizable, and a list of one ID even in other systems.
   ids_digest text NOT NULL DEFAULT '',
+  ids_salt text NOT NULL DEFAULT '',
   waiting_for text,
   failure_code text,
   failure_detail text,

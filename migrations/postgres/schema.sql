@@ -821,6 +821,7 @@ CREATE TABLE public.erasure (
     ids bigint DEFAULT 0 NOT NULL,
     invalid_lines bigint DEFAULT 0 NOT NULL,
     ids_digest text DEFAULT ''::text NOT NULL,
+    ids_salt text DEFAULT ''::text NOT NULL,
     waiting_for text,
     failure_code text,
     failure_detail text,
@@ -831,11 +832,19 @@ CREATE TABLE public.erasure (
     CONSTRAINT erasure_status_check CHECK (((status >= 0) AND (status <= 3)))
 );
 
+CREATE SEQUENCE public.erasure_list_id
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
 CREATE TABLE public.erasure_batch (
     id bigint NOT NULL,
     step text DEFAULT 'list'::text NOT NULL,
     claim bigint DEFAULT 0 NOT NULL,
     claimed_until timestamp with time zone,
+    list_id bigint DEFAULT nextval('public.erasure_list_id'::regclass) NOT NULL,
     last_load_id bigint NOT NULL,
     rounds integer DEFAULT 0 NOT NULL,
     first_fold_id bigint,
@@ -2434,6 +2443,8 @@ GRANT SELECT(ids),INSERT(ids) ON TABLE public.erasure TO inlet_api;
 GRANT SELECT(invalid_lines) ON TABLE public.erasure TO inlet_api;
 
 GRANT SELECT(ids_digest),INSERT(ids_digest) ON TABLE public.erasure TO inlet_api;
+
+GRANT SELECT(ids_salt),INSERT(ids_salt) ON TABLE public.erasure TO inlet_api;
 
 GRANT SELECT(waiting_for) ON TABLE public.erasure TO inlet_api;
 

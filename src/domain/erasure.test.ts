@@ -32,7 +32,7 @@ const batch = {
   ],
   remaining: [{ table: 'device_attributes', shard: 1, replica: 1, rows: 0 }],
 };
-const request = { id: 5, ids: 1, invalidLines: 0, idsDigest: 'x', requestedAt: at };
+const request = { id: 5, ids: 1, invalidLines: 0, idsSalt: 's', idsDigest: 'x', requestedAt: at };
 
 describe('the IDs of an erasure', () => {
   it.each([id, id.toUpperCase(), id.replaceAll('-', ''), ` ${id}\r`])('accepts %j', (text) => {
@@ -60,7 +60,7 @@ describe('the IDs of an erasure', () => {
 describe('the proof of an erasure', () => {
   it("contains only the partner's own counts", () => {
     const { proof } = proofOf(batch, { ...request, partnerId: 7 }, () => '');
-    expect(proof.scope).toBe('partner');
+    expect(proof).toMatchObject({ scope: 'partner', ids_salt: 's', ids_sha256: 'x' });
     expect(proof.erased).toEqual([{ table: 'device_attributes', shard: 1, rows_erased: 4 }]);
   });
 

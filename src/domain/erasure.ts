@@ -203,6 +203,8 @@ export type ErasureProof = {
   readonly partner_id: number | null;
   readonly ids: number;
   readonly invalid_lines: number;
+  /** Precedes the list in the digest, so that the digest of a short list cannot be looked up. */
+  readonly ids_salt: string;
   readonly ids_sha256: string;
   readonly requested_at: string;
   readonly started_at: string;
@@ -231,6 +233,7 @@ export type FinishedErasure = {
   readonly partnerId: PartnerId | null;
   readonly ids: number;
   readonly invalidLines: number;
+  readonly idsSalt: string;
   readonly idsDigest: string;
   readonly requestedAt: Date;
 };
@@ -269,6 +272,7 @@ export function proofOf(
     partner_id: of.partnerId,
     ids: of.ids,
     invalid_lines: of.invalidLines,
+    ids_salt: of.idsSalt,
     ids_sha256: of.idsDigest,
     requested_at: of.requestedAt.toISOString(),
     started_at: batch.startedAt.toISOString(),

@@ -56,8 +56,13 @@ export type ListedErasure = FinishedErasure & {
   readonly source: ErasureSource;
 };
 
-/** `digest` is the SHA-256 digest of the file as it is stored, or of the IDs of a request. */
-export type IdList = { readonly ids: number; readonly invalidLines: number; readonly digest: string };
+/** `digest` is the SHA-256 digest of the salt and the file as it is stored, or of the salt and the IDs of a request. */
+export type IdList = {
+  readonly ids: number;
+  readonly invalidLines: number;
+  readonly salt: string;
+  readonly digest: string;
+};
 
 export type BatchChange = {
   readonly step: ErasureStep;

@@ -209,6 +209,7 @@ const statementTypes: Specs = {
     sealed: 'bytes?',
     ids: 'number=',
     invalid_lines: 'number=',
+    ids_salt: 'string=',
     ids_digest: 'string=',
     waiting_for: 'string?',
     failure_code: 'string?',

@@ -160,7 +160,7 @@ describe('erasure of a device', () => {
     expect(proof).toMatchObject({
       scope: 'partner',
       partner_id: market.partner.id,
-      ids_sha256: createHash('sha256').update(`${canary}\n`).digest('hex'),
+      ids_sha256: createHash('sha256').update(`${proof.ids_salt}${canary}\n`).digest('hex'),
       csv_sha256: createHash('sha256').update(csv).digest('hex'),
     });
     expect(proof.remaining.length).toBeGreaterThan(0);

@@ -31,9 +31,9 @@ export function postgresErasureQueue(db: Database, sealer: Sealer): ErasureQueue
       );
     },
     listRequests: (batch) => selectRequests(db, sealer, batch),
-    recordList: async (batch, id, { ids, invalidLines, digest }) => {
+    recordList: async (batch, id, { ids, invalidLines, salt, digest }) => {
       await sql`
-        UPDATE erasure SET ids = ${ids}, invalid_lines = ${invalidLines}, ids_digest = ${digest}
+        UPDATE erasure SET ids = ${ids}, invalid_lines = ${invalidLines}, ids_salt = ${salt}, ids_digest = ${digest}
         WHERE ${isOpenRequest(batch, id)}`.execute(db);
     },
     fail: async (batch, id, { code, detail }) => {
@@ -222,6 +222,7 @@ async function selectRequests(db: Database, sealer: Sealer, batch: ClaimedBatch)
       'sealed',
       'ids',
       'invalid_lines',
+      'ids_salt',
       'ids_digest',
       'requested_at',
     ])
@@ -246,6 +247,7 @@ async function selectRequests(db: Database, sealer: Sealer, batch: ClaimedBatch)
       partnerId: row.partner_id,
       ids: row.ids,
       invalidLines: row.invalid_lines,
+      idsSalt: row.ids_salt,
       idsDigest: row.ids_digest,
       requestedAt: row.requested_at,
       source: sourceOf(),

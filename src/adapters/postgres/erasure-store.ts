@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Erasure, type SignedProof, erasureWaits, maxOpenErasures, textOfIds } from '../../domain/erasure.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -69,9 +69,10 @@ async function insertErasure(tx: Tx, sealer: Sealer, partnerId: PartnerId, erasu
   return id;
 
   function seal({ ids }: { readonly ids: readonly string[] }) {
-    const digest = createHash('sha256').update(textOfIds(ids)).digest('hex');
+    const salt = randomBytes(16).toString('hex');
+    const digest = createHash('sha256').update(salt).update(textOfIds(ids)).digest('hex');
     const { keyId, bytes } = sealer.seal(JSON.stringify(ids), sealedIdsContext(partnerId, digest));
-    return { key_id: keyId, sealed: Buffer.from(bytes), ids: ids.length, ids_digest: digest };
+    return { key_id: keyId, sealed: Buffer.from(bytes), ids: ids.length, ids_salt: salt, ids_digest: digest };
   }
 }
 

@@ -36,10 +36,10 @@ export function postgresOperatorErasures(db: Database): OperatorErasures {
           .executeTakeFirstOrThrow();
         return { id, listId: batch.list_id };
       }),
-    complete: (id, { ids, invalidLines, digest }) =>
+    complete: (id, { ids, invalidLines, salt, digest }) =>
       db.transaction().execute(async (tx) => {
         await sql`
-          UPDATE erasure SET ids = ${ids}, invalid_lines = ${invalidLines}, ids_digest = ${digest}
+          UPDATE erasure SET ids = ${ids}, invalid_lines = ${invalidLines}, ids_salt = ${salt}, ids_digest = ${digest}
           WHERE id = ${id}`.execute(tx);
         // The batch starts now: loads that started while the list was being sent count as earlier.
         await sql`

@@ -7,7 +7,7 @@ import { ed25519ProofSigner } from './proof-signer.ts';
 const at = new Date(0);
 const { proof } = proofOf(
   { batchId: 1, startedAt: at, erasedAt: at, finishedAt: at, erased: [], remaining: [] },
-  { id: 1, partnerId: null, ids: 1, invalidLines: 0, idsDigest: '', requestedAt: at },
+  { id: 1, partnerId: null, ids: 1, invalidLines: 0, idsSalt: '', idsDigest: '', requestedAt: at },
   () => '',
 );
 

@@ -21,6 +21,7 @@ import type {
   ErasureEngine,
   ErasureIndexStore,
   ErasureQueue,
+  IdList,
   ListedErasure,
   ProofSigner,
 } from '../../ports/erasure.ts';
@@ -264,7 +265,7 @@ async function writeList(
   }
   if (source.kind === 'ids') {
     await engine.addIds(batch.batchId, request.partnerId, source.ids);
-    const list = { ids: source.ids.length, invalidLines: 0, digest: request.idsDigest };
+    const list = { ids: source.ids.length, invalidLines: 0, salt: request.idsSalt, digest: request.idsDigest };
     await queue.recordList(batch, id, list);
     return true;
   }
@@ -284,7 +285,7 @@ async function readFile(
   { batchId }: ClaimedBatch,
   { partnerId, key }: ListedErasure & { readonly key: string },
   signal: AbortSignal,
-): Promise<{ readonly ids: number; readonly invalidLines: number; readonly digest: string }> {
+): Promise<IdList> {
   const source = { jobId: 0, partnerId: partnerId ?? 0, pathType: pathType.sharedBucket, filePath: key };
   return sources.withObjects(source, async (objects) => {
     const object = await objects.find(key);

@@ -504,7 +504,9 @@ export type DeletionProof = {
   readonly partner_id: number | null;
   readonly ids: number;
   readonly invalid_lines: number;
-  /** SHA-256 of the file as it is stored, or of the IDs: each once, in lowercase with hyphens, in order, followed by a line feed. */
+  /** Precedes the list in `ids_sha256`, as text. */
+  readonly ids_salt: string;
+  /** SHA-256 of `ids_salt` followed by the file as it is stored, or by the IDs: each once, in lowercase with hyphens, in order, followed by a line feed. */
   readonly ids_sha256: string;
   /** ISO 8601, UTC. */
   readonly requested_at: string;

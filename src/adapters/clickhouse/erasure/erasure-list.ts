@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { requireListLength, requireListSize } from '../../../domain/erasure.ts';
@@ -78,7 +78,8 @@ export const addFile =
     const [first, ...others] = engine.shards.map(([server]) => server);
     if (!first) throw new Error('an engine has a shard');
     const columns = 'batch_id, kind, partner_id, device';
-    const hash = createHash('sha256');
+    const salt = randomBytes(16).toString('hex');
+    const hash = createHash('sha256').update(salt);
     let bytes = 0;
     const hashed = (async function* (): AsyncGenerator<Buffer> {
       for await (const chunk of body as AsyncIterable<Buffer>) {
@@ -115,7 +116,7 @@ export const addFile =
       });
     await syncAllReplicas(engine, [listTable]);
     const invalidLines = Math.max(0, Number(summary?.read_rows ?? 0) - ids);
-    return { ids, invalidLines, digest: hash.digest('hex') };
+    return { ids, invalidLines, salt, digest: hash.digest('hex') };
   };
 
 export async function countListed(engine: Engine, batchId: number): Promise<number[]> {

@@ -83,9 +83,10 @@ export const proofSchema = z
     partner_id: z.int().nullable(),
     ids: z.int(),
     invalid_lines: z.int(),
+    ids_salt: z.string().meta({ description: 'Precedes the list in `ids_sha256`, as text.' }),
     ids_sha256: z.string().meta({
       description:
-        'SHA-256 of the file as it is stored, or of the IDs: each once, in lowercase with hyphens, in order, followed by a line feed.',
+        'SHA-256 of `ids_salt` followed by the file as it is stored, or by the IDs: each once, in lowercase with hyphens, in order, followed by a line feed.',
     }),
     requested_at: timestamp,
     started_at: timestamp,
@@ -118,6 +119,7 @@ export const proofExample: z.input<typeof proofSchema> = {
   partner_id: 1,
   ids: 2,
   invalid_lines: 0,
+  ids_salt: 'c0e1f9a7d24b8e6350f7a1b9c8d2e3f4',
   ids_sha256: '0c4bdf64c3a1e5a63d86e0d1e0a9b3e4f0ea7f5b4a4a7a3b6c4b0c8e3f5d2a19',
   requested_at: '2026-11-15T01:14:02.120Z',
   started_at: '2026-11-15T01:14:03.001Z',

@@ -125,7 +125,7 @@ export const apiTables: Readonly<Record<string, string>> = {
   accepted_request: 'SELECT, INSERT, UPDATE (fingerprint, result, accepted_at)',
   // Only workers decrypt the sealed IDs.
   erasure:
-    'SELECT (id, partner_id, batch_id, status, requested_by, object_key, ids, invalid_lines, ids_digest, waiting_for, failure_code, failure_detail, proof, proof_csv, requested_at, finished_at), INSERT (partner_id, requested_by, object_key, key_id, sealed, ids, ids_digest)',
+    'SELECT (id, partner_id, batch_id, status, requested_by, object_key, ids, invalid_lines, ids_salt, ids_digest, waiting_for, failure_code, failure_detail, proof, proof_csv, requested_at, finished_at), INSERT (partner_id, requested_by, object_key, key_id, sealed, ids, ids_salt, ids_digest)',
   storage_key: 'SELECT, INSERT (partner_id, access_key_id, created_by, expires_at), UPDATE (expires_at)',
   request_window: 'SELECT, INSERT, UPDATE (number, taken)',
   partner_usage: 'SELECT',

@@ -15,6 +15,7 @@ export type ErasureTable = {
   sealed: Uint8Array | null;
   ids: Generated<number>;
   invalid_lines: Generated<number>;
+  ids_salt: Generated<string>;
   ids_digest: Generated<string>;
   waiting_for: string | null;
   failure_code: string | null;
