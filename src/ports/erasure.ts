@@ -140,6 +140,8 @@ export interface ErasureEngine {
   findRejects(scope: BatchScope, lastLoadId: number, ownersOf: ErasureQueue['ownersOf']): Promise<void>;
   countRows(scope: BatchScope): Promise<readonly ErasedRows[]>;
   eraseRows(scope: BatchScope, signal: AbortSignal): Promise<void>;
+  /** Waits for statements that are running now and write devices, because they can have read the erased rows. */
+  untilWritten(signal: AbortSignal): Promise<void>;
   /** Counts staged rows of loads up to this one. */
   countStaged(scope: BatchScope, lastLoadId: number): Promise<number>;
   /** Counts the remaining rows on every replica. Throws if a replica is unavailable. */

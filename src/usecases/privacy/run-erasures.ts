@@ -147,7 +147,11 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
   },
 
   // A replacing load copies the rows that it found when it started. Every load adds its known devices last.
-  settle: (deps, batch) => waitForLoads(deps, batch, 'settle'),
+  // A rebuild copies devices into the known devices.
+  settle: async (deps, batch, signal) => {
+    await deps.erasureEngine.untilWritten(signal);
+    return waitForLoads(deps, batch, 'settle');
+  },
 
   index: async (deps, batch, signal) => {
     const { erasureQueue: queue, erasureEngine: engine, indexStore } = deps;

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type ErasedRows, type RemainingRows, maxIdsPerFile } from '../../../domain/erasure.ts';
 import type { BatchScope, ErasureEngine } from '../../../ports/erasure.ts';
 import {
@@ -44,6 +45,7 @@ export function clickhouseErasure(engine: Engine, maxIds = maxIdsPerFile): Erasu
     findRejects: (scope, lastLoadId, ownersOf) => findRejects(engine, scope, lastLoadId, ownersOf),
     countRows: (scope) => countRows(engine, scope),
     eraseRows: (scope, signal) => eraseRows(engine, scope, signal),
+    untilWritten: (signal) => untilWritten(engine, signal),
     countStaged: (scope, lastLoadId) => countStaged(engine, scope, lastLoadId),
     countRemaining: (scope) => countRemaining(engine, scope),
     removeReplacedParts: () => removeReplacedParts(engine),
@@ -99,6 +101,26 @@ async function eraseRows(engine: Engine, scope: BatchScope, signal: AbortSignal)
   await syncAllReplicas(engine, [listTable, ...publishedTables, 'load_rejects_local']);
   for (const table of publishedTables) await eraseFrom(engine, table, isErased(scope), signal);
   await eraseFrom(engine, 'load_rejects_local', isErasedReject(scope), signal);
+}
+
+/** Statements of a killed worker or command continue on the server. A rebuild of the known devices has no load. */
+async function untilWritten(engine: Engine, signal: AbortSignal): Promise<void> {
+  await onAllServers(engine, async (server) => {
+    const running = await findWrites(server);
+    while (running.size > 0 && (await findWrites(server)).intersection(running).size > 0)
+      await pause(pollMs, undefined, { signal });
+  });
+}
+
+const pollMs = 200;
+
+async function findWrites(server: Server): Promise<Set<string>> {
+  const rows = await selectRows<{ id: string }>(
+    server,
+    `SELECT query_id AS id FROM system.processes
+     WHERE current_database = currentDatabase() AND match(query, '^\\\\s*INSERT INTO (known_devices|device_attributes|audience_devices)_')`,
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
 /**
