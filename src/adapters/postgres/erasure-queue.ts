@@ -9,6 +9,7 @@ import type { BatchChange, ClaimedBatch, ErasureIndexStore, ErasureQueue, Listed
 import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { sealedIdsContext } from './erasure-store.ts';
+import { expireReceived } from './operator-erasures.ts';
 
 export function postgresErasureQueue(db: Database, sealer: Sealer): ErasureQueue {
   return {
@@ -114,6 +115,7 @@ type BatchRow = {
 /** The lock makes claims wait for each other, so that only one batch is open. */
 async function claimBatch(tx: Tx, leaseSeconds: number): Promise<ClaimedBatch | null> {
   await sql`SELECT pg_advisory_xact_lock(${sql.lit(advisoryLocks.erasure)})`.execute(tx);
+  await expireReceived(tx);
   const { rows: open } = await sql<{ id: number; is_due: boolean }>`
     SELECT id, coalesce(claimed_until < now(), true) AS is_due FROM erasure_batch
     WHERE finished_at IS NULL AND step <> 'receive' ORDER BY id LIMIT 1`.execute(tx);

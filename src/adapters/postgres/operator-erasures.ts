@@ -2,28 +2,26 @@ import { sql } from 'kysely';
 import { erasureSteps } from '../../domain/erasure.ts';
 import { jobStatus } from '../../domain/job.ts';
 import type { OperatorErasures } from '../../ports/erasure.ts';
-import type { Database } from './db/tables.ts';
+import type { Database, Tx } from './db/tables.ts';
 import { erasureColumns, toErasure, toProof } from './erasure-store.ts';
 
 /** A list that is not complete after this time belongs to a command that died. */
 const receiveHours = 24;
 
+/** Ends requests whose command died. A worker then removes what was received. */
+export async function expireReceived(tx: Tx): Promise<void> {
+  const isExpired = sql`step = 'receive' AND started_at < now() - make_interval(hours => ${receiveHours})`;
+  await sql`
+    UPDATE erasure SET status = ${jobStatus.failed}, failure_code = 'invalid_id_list',
+      failure_detail = 'The list was not received completely.', finished_at = now()
+    WHERE status = ${jobStatus.running} AND batch_id IN (SELECT id FROM erasure_batch WHERE ${isExpired})`.execute(tx);
+  await sql`UPDATE erasure_batch SET step = 'list' WHERE ${isExpired}`.execute(tx);
+}
+
 export function postgresOperatorErasures(db: Database): OperatorErasures {
   return {
     begin: (requestedBy) =>
       db.transaction().execute(async (tx) => {
-        await sql`
-          UPDATE erasure SET status = ${jobStatus.failed}, failure_code = 'invalid_id_list',
-            failure_detail = 'The list was not received completely.', finished_at = now()
-          FROM erasure_batch batch
-          WHERE batch.id = erasure.batch_id AND batch.step = 'receive'
-            AND batch.started_at < now() - make_interval(hours => ${receiveHours}) AND erasure.status = ${jobStatus.running}`.execute(
-          tx,
-        );
-        // A worker removes what was received.
-        await sql`
-          UPDATE erasure_batch SET step = 'list'
-          WHERE step = 'receive' AND started_at < now() - make_interval(hours => ${receiveHours})`.execute(tx);
         const { rows } = await sql<{ id: number; list_id: number }>`
           INSERT INTO erasure_batch (step, last_load_id) SELECT 'receive', last_value FROM load_id
           RETURNING id, list_id`.execute(tx);
