@@ -15,6 +15,7 @@ import {
   stepAfterCount,
   stepAfterLoads,
   toErasedId,
+  waitSeconds,
   toErasedIds,
 } from './erasure.ts';
 
@@ -117,6 +118,11 @@ describe('the length of a list', () => {
     expect(() => requireListSize(maxIdFileBytes)).not.toThrow();
     expect(() => requireListSize(maxIdFileBytes + 1)).toThrow('Split it');
   });
+});
+
+it('waits longer for files than for loads', () => {
+  expect(waitSeconds.replaced_parts).toBeGreaterThan(waitSeconds.loads);
+  expect(waitSeconds.detached_parts).toBeGreaterThan(waitSeconds.replaced_parts);
 });
 
 describe('the loads of an erasure', () => {

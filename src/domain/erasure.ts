@@ -98,6 +98,15 @@ export function failureOfSource(source: ErasureSource, isLost: boolean): Failure
 export const erasureWaits = ['loads', 'index', 'servers', 'replaced_parts', 'detached_parts'] as const;
 export type ErasureWait = (typeof erasureWaits)[number];
 
+/** The time between two tries. Files of replaced parts exist for minutes, and detached parts until an operator acts. */
+export const waitSeconds: Readonly<Record<ErasureWait, number>> = {
+  loads: 1,
+  index: 1,
+  servers: 10,
+  replaced_parts: 5,
+  detached_parts: 30,
+};
+
 /** The rows of a table on a shard that were erased. `partnerId` is 0 for tables without partners. */
 export type ErasedRows = {
   readonly table: string;

@@ -11,6 +11,7 @@ import {
   requireListSize,
   stepAfterCount,
   stepAfterLoads,
+  waitSeconds,
 } from '../../domain/erasure.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { PartnerId } from '../../domain/ids.ts';
@@ -46,8 +47,6 @@ export const runErasuresEveryMs = 1_000;
 
 /** Another worker continues the batch this long after its worker has died. */
 const leaseSeconds = 15;
-const retryAfterSeconds = 10;
-const waitSeconds = 1;
 const maxIndexWaitMs = 30_000;
 
 /** The step cannot continue yet. The batch is released and continues later. */
@@ -92,10 +91,10 @@ async function runBatch(deps: ErasureDeps, claimed: ClaimedBatch, signal: AbortS
   } catch (error) {
     if (lost.signal.aborted) return false;
     if (signal.aborted) await queue.postpone(batch, 0, null);
-    else if (error instanceof Waits) await queue.postpone(batch, waitSeconds, error.reason);
+    else if (error instanceof Waits) await queue.postpone(batch, waitSeconds[error.reason], error.reason);
     else {
       log.warn({ batchId: batch.id, step: batch.step, err: error }, 'an erasure failed and is tried again');
-      await queue.postpone(batch, retryAfterSeconds, 'servers');
+      await queue.postpone(batch, waitSeconds.servers, 'servers');
     }
     return false;
   }
