@@ -59,10 +59,12 @@ CREATE POLICY of_partner ON erasure USING (partner_id = current_partner() AND cu
 CREATE OR REPLACE TRIGGER audit_made AFTER INSERT OR DELETE ON erasure FOR EACH ROW EXECUTE FUNCTION audit_change();
 CREATE OR REPLACE TRIGGER audit_emptied AFTER TRUNCATE ON erasure FOR EACH STATEMENT EXECUTE FUNCTION audit_change();
 
--- When rows of a partner were last erased. The audit expects fewer rows of jobs and audiences that ended earlier.
+-- When rows of a partner were last erased, and how many rows in all. The audit accepts as many missing devices of jobs and audiences
+-- that ended earlier.
 CREATE TABLE IF NOT EXISTS erased_partner (
   partner_id bigint PRIMARY KEY REFERENCES partner (id),
-  erased_at timestamptz NOT NULL
+  erased_at timestamptz NOT NULL,
+  rows bigint NOT NULL DEFAULT 0
 );
 ALTER TABLE erased_partner ENABLE ROW LEVEL SECURITY;
 DROP POLICY IF EXISTS of_partner ON erased_partner;

@@ -806,7 +806,8 @@ CREATE TABLE public.dead_generation (
 
 CREATE TABLE public.erased_partner (
     partner_id bigint NOT NULL,
-    erased_at timestamp with time zone NOT NULL
+    erased_at timestamp with time zone NOT NULL,
+    rows bigint DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE public.erasure (

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Failure } from './failure.ts';
 import {
   addErased,
+  erasedByPartner,
   erasureSteps,
   failureOfSource,
   isListLost,
@@ -142,6 +143,15 @@ describe('the loads of an erasure', () => {
 });
 
 describe('the rounds of an erasure', () => {
+  it('are recorded for each partner, as rows of devices', () => {
+    const rejects = { table: 'load_rejects', shard: 1, partnerId: 8, rows: 5 };
+    const audiences = { table: 'audience_devices', shard: 2, partnerId: 7, rows: 3 };
+    expect(erasedByPartner([...batch.erased, rejects, audiences])).toEqual([
+      { partnerId: 7, rows: 7 },
+      { partnerId: 8, rows: 2 },
+    ]);
+  });
+
   it('add up', () => {
     const rows = { table: 'device_attributes', shard: 1, partnerId: 7 };
     expect(addErased([{ ...rows, rows: 4 }], [{ ...rows, rows: 1 }])).toEqual([{ ...rows, rows: 5 }]);

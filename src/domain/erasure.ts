@@ -154,6 +154,17 @@ export function stepAfterCount(remaining: readonly RemainingRows[]): 'count' | '
   return remaining.some(({ rows }) => rows > 0) ? 'count' : 'clean';
 }
 
+/** The erased rows of devices of each partner. Some tables have no partners, and rejected lines are not devices. */
+export function erasedByPartner(
+  found: readonly ErasedRows[],
+): { readonly partnerId: PartnerId; readonly rows: number }[] {
+  const ofPartners = Map.groupBy(found, ({ partnerId }) => partnerId);
+  return [...ofPartners].flatMap(([partnerId, counts]) => {
+    const ofDevices = counts.filter(({ table }) => table !== 'load_rejects');
+    return partnerId > 0 ? [{ partnerId, rows: ofDevices.reduce((sum, { rows }) => sum + rows, 0) }] : [];
+  });
+}
+
 /** Adds the rows of another round. */
 export function addErased(earlier: readonly ErasedRows[], found: readonly ErasedRows[]): ErasedRows[] {
   const keyOf = ({ table, shard, partnerId }: ErasedRows): string => `${table} ${shard} ${partnerId}`;

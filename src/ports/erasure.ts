@@ -102,8 +102,8 @@ export interface ErasureQueue {
   countOpenLoads(batch: ClaimedBatch): Promise<number>;
   /** Returns the partner of each file. Omits files whose records have been removed. */
   ownersOf(fileIds: readonly number[]): Promise<ReadonlyMap<number, PartnerId>>;
-  /** Records that rows of these partners have been erased, before the first of them is. */
-  noteErased(partnerIds: readonly PartnerId[]): Promise<void>;
+  /** Adds erased rows to those of the partners, before the first of them is erased. */
+  noteErased(found: readonly { readonly partnerId: PartnerId; readonly rows: number }[]): Promise<void>;
   /** Stores the proofs, wipes the sealed IDs, and ends the batch and its requests. */
   finish(
     batch: ClaimedBatch,

@@ -14,8 +14,10 @@ export type RecordedImport = {
   readonly seq: number;
   readonly isReplace: boolean;
   readonly uniqueDevices: number;
-  /** True if a later import, delete, or erasure of devices may have removed rows of this one. */
+  /** True if a later import or delete may have removed rows of this one. */
   readonly hasLater: boolean;
+  /** The most rows of this one that erasures of devices may have removed afterward. */
+  readonly erasedRows: number;
 };
 
 /** A finished delete, as recorded. */
@@ -35,8 +37,8 @@ export type RecordedAudience = Generation & {
   readonly uploadedByFiles: number;
   readonly uniqueDevices: number;
   readonly matchedDevices: number;
-  /** True if devices of the partner were erased after the counts were recorded. */
-  readonly isErased: boolean;
+  /** The most rows that erasures of devices may have removed after the counts were recorded. */
+  readonly erasedRows: number;
 };
 
 /** Reads the records of finished work, ordered by ID. */

@@ -234,7 +234,7 @@ const statementTypes: Specs = {
     erased_at: 'date?',
     finished_at: 'date?',
   },
-  erased_partner: { partner_id: 'number', erased_at: 'date' },
+  erased_partner: { partner_id: 'number', erased_at: 'date', rows: 'number=' },
   customer: { id: 'number=', partner_id: 'number', name: 'string', created_at: 'date=' },
   user_token: {
     id: 'number=',

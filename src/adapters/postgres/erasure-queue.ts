@@ -54,11 +54,14 @@ export function postgresErasureQueue(db: Database, sealer: Sealer): ErasureQueue
         SELECT id, partner_id FROM job_file WHERE id = ANY (${fileIds}::bigint[])`.execute(db);
       return new Map(rows.map(({ id, partner_id }) => [id, partner_id]));
     },
-    noteErased: async (partnerIds) => {
+    noteErased: async (found) => {
       await sql`
-        INSERT INTO erased_partner (partner_id, erased_at)
-        SELECT partner.id, now() FROM partner WHERE partner.id = ANY (${partnerIds}::bigint[])
-        ON CONFLICT (partner_id) DO UPDATE SET erased_at = excluded.erased_at`.execute(db);
+        INSERT INTO erased_partner (partner_id, erased_at, rows)
+        SELECT partner.id, now(), one.rows FROM partner JOIN unnest(
+          ${found.map(({ partnerId }) => partnerId)}::bigint[],
+          ${found.map(({ rows }) => rows)}::bigint[]) AS one (id, rows) ON one.id = partner.id
+        ON CONFLICT (partner_id) DO UPDATE
+        SET erased_at = excluded.erased_at, rows = erased_partner.rows + excluded.rows`.execute(db);
     },
     finish: (batch, finishedAt, proofs) =>
       db.transaction().execute(async (tx) => {

@@ -37,9 +37,10 @@ function isEnded(scope: AuditScope, { afterId }: AuditPage): RawBuilder<boolean>
     AND job.status NOT IN (${sql.join(openStatuses)})`;
 }
 
-/** Whether devices of the partner were erased afterward, so that fewer devices than recorded can be stored. */
-function wasErasedAfter(partnerId: RawBuilder<unknown>, time: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql<boolean>`EXISTS (SELECT FROM erased_partner erased WHERE erased.partner_id = ${partnerId} AND erased.erased_at >= ${time})`;
+/** The most rows that were erased after this time: all erased rows of the partner if an erasure ended afterward. */
+function erasedAfter(partnerId: RawBuilder<unknown>, time: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`coalesce((SELECT erased.rows FROM erased_partner erased
+    WHERE erased.partner_id = ${partnerId} AND erased.erased_at >= ${time}), 0)`;
 }
 
 /** Omits imports that failed because rows were missing, because their records already say so. */
@@ -48,8 +49,8 @@ async function selectImports(db: Database, scope: AuditScope, page: AuditPage): 
     SELECT job.id AS "jobId", job.partner_id AS "partnerId", job.seq, log.mode = ${importMode.replace} AS "isReplace",
       log.unique_devices AS "uniqueDevices",
       EXISTS (SELECT FROM job later WHERE later.partner_id = job.partner_id AND later.seq > job.seq
-        AND later.kind IN (${jobKind.import}, ${jobKind.delete}) AND later.listed_at IS NOT NULL)
-        OR ${wasErasedAfter(sql`job.partner_id`, sql`job.finished_at`)} AS "hasLater"
+        AND later.kind IN (${jobKind.import}, ${jobKind.delete}) AND later.listed_at IS NOT NULL) AS "hasLater",
+      ${erasedAfter(sql`job.partner_id`, sql`job.finished_at`)} AS "erasedRows"
     FROM job JOIN import_log log ON log.job_id = job.id
     WHERE ${isEnded(scope, page)} AND job.kind = ${jobKind.import} AND job.listed_at IS NOT NULL
       AND job.failure_code IS DISTINCT FROM 'rows_missing'
@@ -108,7 +109,7 @@ async function selectAudiences(db: Database, which: RawBuilder<unknown>): Promis
       audience.unique_devices AS "uniqueDevices", audience.matched_devices AS "matchedDevices",
       (SELECT coalesce(sum(file.uploaded_devices), 0)::bigint FROM job_file file
        WHERE file.audience_id = audience.id AND file.generation = audience.generation AND file.status = ${jobStatus.done}) AS "uploadedByFiles",
-      ${wasErasedAfter(sql`audience.partner_id`, sql`audience.updated_at`)} AS "isErased"
+      ${erasedAfter(sql`audience.partner_id`, sql`audience.updated_at`)} AS "erasedRows"
     FROM audience
     WHERE NOT EXISTS (
       SELECT FROM audience_load load JOIN job ON job.id = load.job_id

@@ -9,6 +9,7 @@ const recordedImport: RecordedImport = {
   isReplace: false,
   uniqueDevices: 10,
   hasLater: false,
+  erasedRows: 0,
 };
 
 describe('the audit of an import', () => {
@@ -18,6 +19,8 @@ describe('the audit of an import', () => {
     ['reports unexpected devices', {}, 11, true],
     ['accepts devices that a later job replaced', { hasLater: true }, 3, false],
     ['reports unexpected devices even if there is a later job', { hasLater: true }, 11, true],
+    ['accepts as many missing devices as rows were erased', { erasedRows: 2 }, 8, false],
+    ['reports more missing devices than rows were erased', { erasedRows: 2 }, 7, true],
     ['accepts the devices that a replacing import removed', { isReplace: true }, 15, false],
     ['reports missing devices of a replacing import', { isReplace: true }, 9, true],
   ];
@@ -35,17 +38,23 @@ const recordedAudience: RecordedAudience = {
   uploadedByFiles: 12,
   uniqueDevices: 10,
   matchedDevices: 4,
-  isErased: false,
+  erasedRows: 0,
 };
 
 describe('the audit of an audience', () => {
   const cases: [behavior: string, changes: Partial<RecordedAudience>, devices: number, differences: string[]][] = [
     ['accepts counts that agree', {}, 10, []],
     ['reports missing devices', {}, 9, ['10 devices are recorded, but 9 are stored.']],
-    ['accepts fewer devices after an erasure', { isErased: true }, 9, []],
+    ['accepts as many missing devices as rows were erased', { erasedRows: 1 }, 9, []],
+    [
+      'reports more missing devices than rows were erased',
+      { erasedRows: 1 },
+      8,
+      ['10 devices are recorded, but 8 are stored.'],
+    ],
     [
       'reports unexpected devices after an erasure',
-      { isErased: true },
+      { erasedRows: 1 },
       11,
       ['10 devices are recorded, but 11 are stored.'],
     ],

@@ -115,8 +115,8 @@ async function auditImport(deps: AuditDeps, scope: AuditScope, job: RecordedImpo
  * removed, so more devices than recorded can be stored.
  */
 export function differencesOfImport(job: RecordedImport, devices: number): string[] {
-  const { uniqueDevices, isReplace, hasLater } = job;
-  const isMissing = devices < uniqueDevices && !hasLater;
+  const { uniqueDevices, isReplace, hasLater, erasedRows } = job;
+  const isMissing = devices < uniqueDevices - erasedRows && !hasLater;
   const isExcess = devices > uniqueDevices && !isReplace;
   return isMissing || isExcess ? [`${uniqueDevices} devices are recorded, but ${devices} are stored.`] : [];
 }
@@ -138,8 +138,8 @@ async function auditAudience(deps: AuditDeps, recorded: RecordedAudience): Promi
 }
 
 export function differencesOfAudience(recorded: RecordedAudience, devices: number): string[] {
-  const { uploadedDevices, uploadedByFiles, uniqueDevices, matchedDevices, isErased } = recorded;
-  const isExplained = uniqueDevices === devices || (isErased && devices < uniqueDevices);
+  const { uploadedDevices, uploadedByFiles, uniqueDevices, matchedDevices, erasedRows } = recorded;
+  const isExplained = devices <= uniqueDevices && devices >= uniqueDevices - erasedRows;
   return [
     ...(isExplained ? [] : [`${uniqueDevices} devices are recorded, but ${devices} are stored.`]),
     ...(uploadedDevices === uploadedByFiles

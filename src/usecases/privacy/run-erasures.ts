@@ -1,9 +1,9 @@
 import {
-  type ErasedRows,
   type ErasureProof,
   type ErasureWait,
   type SignedProof,
   addErased,
+  erasedByPartner,
   failureOfSource,
   isListLost,
   listsToDrop,
@@ -14,7 +14,6 @@ import {
   waitSeconds,
 } from '../../domain/erasure.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { PartnerId } from '../../domain/ids.ts';
 import { pathType } from '../../domain/import-log.ts';
 import type { DeviceIndex, IndexStore } from '../../ports/device-index.ts';
 import type {
@@ -135,7 +134,7 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
     if (again) return again;
     await engine.findRejects(batch, batch.lastLoadId, (fileIds) => queue.ownersOf(fileIds));
     const found = await engine.countRows(batch);
-    await queue.noteErased(partnersOf(found));
+    await queue.noteErased(erasedByPartner(found));
     return queue.advance(batch, { step: 'erase', rounds: batch.rounds + 1, erased: addErased(batch.erased, found) });
   },
 
@@ -176,7 +175,7 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
     if ((await engine.countStaged(batch, batch.lastLoadId)) > 0) throw new Waits('loads');
     const remaining = await engine.countRemaining(batch);
     // Jobs may have ended while their rows were being erased.
-    await queue.noteErased(partnersOf(batch.erased));
+    await queue.noteErased(erasedByPartner(batch.erased).map(({ partnerId }) => ({ partnerId, rows: 0 })));
     const step = stepAfterCount(remaining);
     return queue.advance(batch, { step, remaining, isErased: step === 'clean' });
   },
@@ -221,11 +220,6 @@ async function waitForLoads(
   const next = stepAfterLoads(step, { open, staged: await engine.countStaged(batch, batch.lastLoadId) });
   if (next === null) throw new Waits('loads');
   return queue.advance(batch, { step: next });
-}
-
-/** Some tables have no partners. */
-function partnersOf(rows: readonly ErasedRows[]): PartnerId[] {
-  return [...new Set(rows.map(({ partnerId }) => partnerId))].filter((id) => id > 0);
 }
 
 function signedProof(

@@ -474,7 +474,7 @@ export type Tables = {
   backup: BackupTable;
   erasure: ErasureTable;
   erasure_batch: ErasureBatchTable;
-  erased_partner: { partner_id: PartnerId; erased_at: Date };
+  erased_partner: { partner_id: PartnerId; erased_at: Date; rows: Generated<number> };
   source_bucket: { identity: string; recorded_at: Timestamp };
   job_file_reject: JobFileRejectTable;
   reject_export: RejectExportTable;
