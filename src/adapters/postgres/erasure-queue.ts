@@ -115,13 +115,16 @@ type BatchRow = {
   erased_at: Date | null;
 };
 
-/** The lock makes claims wait for each other, so that only one batch is open. */
+/**
+ * The lock makes claims wait for each other, so that one batch runs at a time. A batch that was
+ * claimed before comes first, because a command can begin a batch long before its list is complete.
+ */
 async function claimBatch(tx: Tx, leaseSeconds: number): Promise<ClaimedBatch | null> {
   await sql`SELECT pg_advisory_xact_lock(${sql.lit(advisoryLocks.erasure)})`.execute(tx);
   await expireReceived(tx);
   const { rows: open } = await sql<{ id: number; is_due: boolean }>`
     SELECT id, coalesce(claimed_until < now(), true) AS is_due FROM erasure_batch
-    WHERE finished_at IS NULL AND step <> 'receive' ORDER BY id LIMIT 1`.execute(tx);
+    WHERE finished_at IS NULL AND step <> 'receive' ORDER BY claim = 0, id LIMIT 1`.execute(tx);
   const [found] = open;
   if (found && !found.is_due) return null;
   const batchId = found?.id ?? (await startBatch(tx));
