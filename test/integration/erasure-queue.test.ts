@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
+import type { Database } from '../../src/adapters/postgres/db/tables.ts';
+import { postgresErasureQueue } from '../../src/adapters/postgres/erasure-queue.ts';
+import { postgresOperatorErasures } from '../../src/adapters/postgres/operator-erasures.ts';
+import { aesGcmSealer } from '../../src/adapters/vault/aes-gcm-sealer.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import type { ClaimedBatch } from '../../src/ports/erasure.ts';
+import { silentLog } from '../support/silent-log.ts';
+import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
+import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
+
+const ids = ['a3f1c2d4-5678-90ab-cdef-1234567890ab'];
+const list = { ids: 1, invalidLines: 0, salt: 'a', digest: 'b' };
+
+describe('the queue of erasures', () => {
+  let stores: TestStores;
+  let deps: Wired;
+  let db: Database;
+  let partner: BarePartner;
+
+  beforeAll(async () => {
+    stores = await createPostgresStores();
+    deps = await wireUp(stores);
+    const url = new Secret(stores.environment['INLET_POSTGRES_URL'] ?? '');
+    db = connectPostgres({ url, name: 'test-erasures', maxConnections: 2, log: silentLog });
+    partner = await newBarePartner(deps);
+  });
+  afterAll(async () => {
+    await db.destroy();
+    await deps.close();
+    await stores.drop();
+  });
+  beforeEach(async () => {
+    await query('DELETE FROM erasure');
+    await query('DELETE FROM erasure_batch');
+  });
+
+  const query = (text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> =>
+    withDatabase(stores, async (client) => (await client.query<Record<string, unknown>>(text, values)).rows);
+  const request = (): Promise<number> =>
+    deps.erasures.request(partner.id, { requestedBy: 'test', source: { ids } }, null);
+  const claim = async (seconds = 60): Promise<ClaimedBatch> => {
+    const batch = await deps.erasureQueue.claim(seconds);
+    if (!batch) throw new Error('no batch is due');
+    return batch;
+  };
+
+  it('includes loads that started before the rows were removed', async () => {
+    await request();
+    const batch = await claim();
+    await query(`SELECT nextval('load_id') FROM generate_series(1, 2)`);
+    const settled = await deps.erasureQueue.advance(batch, { step: 'settle', includesNewLoads: true });
+    expect(settled.lastLoadId).toBeGreaterThan(batch.lastLoadId);
+  });
+
+  it('counts the loads of a repair', async () => {
+    await request();
+    const batch = await claim();
+    const [job] = await query(
+      `INSERT INTO job (partner_id, seq, kind) VALUES ($1, 1000, 'import') RETURNING id`,
+      partner.id,
+    );
+    await query(
+      'INSERT INTO repair_load (load_id, partner_id, job_id) VALUES ($1, $2, $3)',
+      1,
+      partner.id,
+      job?.['id'],
+    );
+    expect(await deps.erasureQueue.countOpenLoads({ ...batch, lastLoadId: 1 })).toBe(1);
+    expect(await deps.erasureQueue.countOpenLoads({ ...batch, lastLoadId: 0 })).toBe(0);
+    await query('DELETE FROM job WHERE id = $1', job?.['id']);
+  });
+
+  it('gives a list that is written again a new number, and changes nothing for a worker that lost its claim', async () => {
+    const id = await request();
+    const lost = await claim(0);
+    const held = await claim();
+    const written = await deps.erasureQueue.advance(held, { step: 'list', isNewList: true });
+    expect(written.batchId).not.toBe(lost.batchId);
+    expect(await deps.erasureQueue.findOpenLists()).toEqual([written.batchId]);
+    await deps.erasureQueue.recordList(lost, id, { ...list, ids: 99 });
+    await deps.erasureQueue.fail(lost, id, { code: 'invalid_id_list', detail: 'lost' });
+    expect(await query('SELECT status, ids FROM erasure')).toEqual([{ status: 1, ids: '1' }]);
+  });
+
+  it('reads a request whose key was removed', async () => {
+    await request();
+    const batch = await claim();
+    expect(await deps.erasureQueue.listRequests(batch)).toMatchObject([{ source: { kind: 'ids', ids } }]);
+    const other = postgresErasureQueue(db, aesGcmSealer([new Secret(`other:${'ab'.repeat(32)}`)]));
+    expect(await other.listRequests(batch)).toMatchObject([{ source: { kind: 'unreadable' } }]);
+  });
+
+  it('salts the digest of equal lists', async () => {
+    await request();
+    await request();
+    const digests = await query('SELECT DISTINCT ids_digest FROM erasure');
+    expect(digests).toHaveLength(2);
+  });
+
+  it('ends a list whose command died', async () => {
+    await postgresOperatorErasures(db).begin('operator');
+    expect(await deps.erasureQueue.claim(60)).toBeNull();
+    await query(`UPDATE erasure_batch SET started_at = now() - interval '25 hours'`);
+    const batch = await claim();
+    expect(batch.step).toBe('list');
+    expect(await deps.erasureQueue.listRequests(batch)).toEqual([]);
+  });
+
+  it('continues a batch before one that began earlier and was completed later', async () => {
+    const operators = postgresOperatorErasures(db);
+    const { id } = await operators.begin('operator');
+    await request();
+    const running = await claim();
+    await operators.complete(id, list);
+    expect(await deps.erasureQueue.claim(60)).toBeNull();
+    await deps.erasureQueue.postpone(running, -1, 'loads');
+    expect((await claim()).id).toBe(running.id);
+  });
+
+  it('adds up the erased rows of a partner', async () => {
+    await deps.erasureQueue.noteErased([{ partnerId: partner.id, rows: 4 }]);
+    await deps.erasureQueue.noteErased([{ partnerId: partner.id, rows: 1 }]);
+    expect(await query('SELECT rows FROM erased_partner')).toEqual([{ rows: '5' }]);
+  });
+});
