@@ -1,6 +1,7 @@
 import type { InsertType, SelectType } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Tables } from '../../src/adapters/postgres/db/tables.ts';
+import { erasureColumns } from './erasure-columns.ts';
 import { subscriptionColumns } from './subscription-columns.ts';
 import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
 
@@ -198,43 +199,7 @@ const statementTypes: Specs = {
     failure: 'string?',
   },
   source_bucket: { identity: 'string', recorded_at: 'date=' },
-  erasure: {
-    id: 'number=',
-    partner_id: 'number?',
-    batch_id: 'number?',
-    status: 'number=',
-    requested_by: 'string',
-    object_key: 'string?',
-    key_id: 'string?',
-    sealed: 'bytes?',
-    ids: 'number=',
-    invalid_lines: 'number=',
-    ids_salt: 'string=',
-    ids_digest: 'string=',
-    waiting_for: 'string?',
-    failure_code: 'string?',
-    failure_detail: 'string?',
-    proof: 'list?',
-    proof_csv: 'string?',
-    requested_at: 'date=',
-    finished_at: 'date?',
-  },
-  erasure_batch: {
-    id: 'number=',
-    step: 'string=',
-    claim: 'number=',
-    claimed_until: 'date?',
-    list_id: 'number=',
-    last_load_id: 'number',
-    rounds: 'number=',
-    first_fold_id: 'number?',
-    erased: 'json',
-    remaining: 'json',
-    started_at: 'date=',
-    erased_at: 'date?',
-    finished_at: 'date?',
-  },
-  erased_partner: { partner_id: 'number', erased_at: 'date', rows: 'number=' },
+  ...erasureColumns,
   customer: { id: 'number=', partner_id: 'number', name: 'string', created_at: 'date=' },
   user_token: {
     id: 'number=',
