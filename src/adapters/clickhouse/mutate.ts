@@ -1,3 +1,4 @@
+import type { ClickHouseSettings } from '@clickhouse/client';
 import { setTimeout as pause } from 'node:timers/promises';
 import { coalesce } from '../coalesce.ts';
 import { type Server, type Shard, selectNumber, selectRows } from './connect.ts';
@@ -23,7 +24,10 @@ type Statement = {
   readonly query_params: Record<string, unknown>;
   /** The partitions whose rows the mutation changes. */
   readonly partitions: readonly (number | string)[];
+  readonly options?: StatementOptions;
 };
+
+export type StatementOptions = { readonly query_id: string; readonly clickhouse_settings: ClickHouseSettings };
 
 type Deletion = Statement & {
   /** A query of the form `SELECT toString(…) AS number` for the number of rows that are left. */
@@ -62,12 +66,13 @@ export async function mutate(shard: Shard, table: string, deletion: Deletion, si
 /** Starts a mutation on one replica. ClickHouse applies it to the others, each of which evaluates the condition itself. */
 export async function startMutation(
   shard: Shard,
-  { query, query_params }: Statement,
+  { query, query_params, options }: Statement,
   signal?: AbortSignal,
 ): Promise<void> {
   const stoppable = signal ? { abort_signal: signal } : {};
-  const clickhouse_settings = { mutations_sync: '0', allow_nondeterministic_mutations: 1 } as const;
-  await shard[0].command({ query, query_params, clickhouse_settings, ...stoppable });
+  const settings: ClickHouseSettings = { mutations_sync: '0', allow_nondeterministic_mutations: 1 };
+  const clickhouse_settings = { ...settings, ...options?.clickhouse_settings };
+  await shard[0].command({ query, query_params, ...options, clickhouse_settings, ...stoppable });
 }
 
 /** Whether the rows are deleted on every replica. */

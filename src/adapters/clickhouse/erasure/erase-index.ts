@@ -8,9 +8,10 @@ import {
   selectRows,
   syncAllReplicas,
 } from '../connect.ts';
-import { chunkOf, contentOf, hasLease, leaseParameters } from '../index/device-numbers.ts';
+import { chunkOf, contentOf, hasLease, hasLeaseOf, leaseParameters } from '../index/device-numbers.ts';
 import { isKnownDevices } from '../index/fold-known-devices.ts';
-import { type Session, inFoldSession } from '../index/session.ts';
+import { foldOn } from '../index/lease.ts';
+import { type Session, newFoldQueryId } from '../index/session.ts';
 import { indexTables } from '../migration-sql.ts';
 import { eraseFrom, exists } from './erase-table.ts';
 import { dropKinds } from './erasure-list.ts';
@@ -39,11 +40,26 @@ export async function eraseFromIndex(
   const isRebuilding = (await onAllServers(engine, (server) => exists(server, next))).flat();
   if (isRebuilding.some(Boolean)) await eraseFrom(engine, next, isUnknown, signal);
   await listForgotten(engine, batchId, listKind.unnumbered, storedDevices(batchId));
+  const fold = folds.everywhere;
   await onEveryShardOnce(engine, [listTable, ...indexTables, 'index_lease_local', 'known_devices_local'], (shard) =>
-    inFoldSession(shard, (session) => removeBits(session, scope, folds)),
+    foldOn(shard, fold, (session) => removeBits(session, scope, folds)),
   );
   await syncAllReplicas(engine, indexTables);
-  await eraseFrom(engine, 'device_numbers_local', hasDevice(batchId, listKind.unnumbered), signal);
+  await eraseNumbers(engine, batchId, fold, signal);
+}
+
+/**
+ * A number can be assigned again, so the numbers stay if another worker has taken the lease. That worker stops the
+ * statement that starts the mutation, or waits until the mutation has ended. A statement that starts later does not have
+ * the lease. The engine evaluates this when it receives the statement, so that all replicas erase the same numbers.
+ */
+async function eraseNumbers(engine: Engine, batchId: number, fold: Fold, signal: AbortSignal): Promise<void> {
+  const condition = `${hasLeaseOf(fold)} AND ${hasDevice(batchId, listKind.unnumbered)}`;
+  await eraseFrom(engine, 'device_numbers_local', condition, signal, {
+    query_id: newFoldQueryId(),
+    clickhouse_settings: { mutations_execute_subqueries_on_initiator: 1 },
+  });
+  await onEveryShardOnce(engine, ['index_lease_local'], (shard) => foldOn(shard, fold, () => Promise.resolve()));
 }
 
 /** The requested devices that have a current attribute, of any partner. */

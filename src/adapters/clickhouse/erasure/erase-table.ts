@@ -1,13 +1,19 @@
 import { type Engine, type Server, type Shard, selectNumber, selectRows } from '../connect.ts';
-import { areDeleted, mutate, untilApplied } from '../mutate.ts';
+import { type StatementOptions, areDeleted, mutate, untilApplied } from '../mutate.ts';
 
 /** Does nothing if an earlier attempt has erased the rows, because every mutation hard-links all other parts. */
-export async function eraseFrom(engine: Engine, table: string, condition: string, signal: AbortSignal): Promise<void> {
+export async function eraseFrom(
+  engine: Engine,
+  table: string,
+  condition: string,
+  signal: AbortSignal,
+  options?: StatementOptions,
+): Promise<void> {
   const eraseOn = async (shard: Shard): Promise<void> => {
     const partitions = await partitionsOf(shard, table);
     const left = `SELECT toString(count()) AS number FROM ${table} WHERE ${condition}`;
     const query = `ALTER TABLE ${table} DELETE WHERE ${condition}`;
-    const deletion = { query, query_params: {}, partitions, left };
+    const deletion = { query, query_params: {}, partitions, left, ...(options ? { options } : {}) };
     // Mutations of an interrupted attempt can still be running.
     await Promise.all(shard.map((server) => untilApplied(server, table, partitions, { signal })));
     if (!(await areDeleted(shard, deletion))) await mutate(shard, table, deletion, signal);

@@ -1,7 +1,7 @@
-import type { DeviceIndex, Fold } from '../../../ports/device-index.ts';
+import type { DeviceIndex } from '../../../ports/device-index.ts';
 import {
   type Engine,
-  type Server,
+  onAvailableServers,
   onEveryShard,
   onEveryShardInSync,
   onEveryShardOnce,
@@ -9,29 +9,21 @@ import {
   syncAllReplicas,
 } from '../connect.ts';
 import { indexTables, replicatedTables } from '../migration-sql.ts';
+import { untilApplied } from '../mutate.ts';
 import { countMatched } from './count-matched.ts';
 import { type Barrier, foldAttributes } from './fold-attributes.ts';
 import { foldAudience } from './fold-audience.ts';
 import { foldKnownDevices } from './fold-known-devices.ts';
+import { foldOn, requireLease, restored } from './lease.ts';
 import { listAudienceEvents } from './list-audience-events.ts';
 import { type Session, inFoldSession, stopFolds } from './session.ts';
 import { verifyShard } from './verify.ts';
 
+/** The ID of the partition of a table that is not partitioned. */
+const onlyPartition = 'all';
+
 /** The tables can be larger than the limit that protects tables from being dropped by mistake. */
 const dropAnySize = { max_table_size_to_drop: '0' };
-
-/**
- * Runs a fold on one shard. Throws if another worker has taken the lease, because the statements then insert no rows.
- */
-function foldOn<T>(shard: Server, { leaseId }: Fold, work: (session: Session) => Promise<T>): Promise<T> {
-  return inFoldSession(shard, async (session) => {
-    const result = await work(session);
-    await requireLease(session, leaseId);
-    return result;
-  });
-}
-
-const restored = 'If PostgreSQL was restored, run inlet index rebuild.';
 
 async function highestFoldOf(session: Session): Promise<number> {
   const [row] = await session.rows<{ fold: string }>(
@@ -58,13 +50,6 @@ function barrier(shards: number): Barrier & { readonly fail: (error: unknown) =>
     },
     fail: reject,
   };
-}
-
-async function requireLease(session: Session, leaseId: number): Promise<void> {
-  const [row] = await session.rows<{ lease: string }>('SELECT toString(max(lease_id)) AS lease FROM index_lease_local');
-  if (Number(row?.lease) === leaseId) return;
-  const cause = 'Another worker updates the device index.';
-  throw new Error(`the lease of the device index is ${row?.lease}, not ${leaseId}. ${cause} ${restored}`);
 }
 
 export function clickhouseDeviceIndex(engine: Engine): DeviceIndex {
@@ -96,6 +81,8 @@ export function clickhouseDeviceIndex(engine: Engine): DeviceIndex {
       // A replica that does not have the new lease yet would still let an earlier worker write.
       await syncAllReplicas(engine, ['index_lease_local']);
       await stopFolds(engine);
+      // An interrupted erasure can still be removing numbers, which a fold would use or assign again.
+      await onAvailableServers(engine, (server) => untilApplied(server, 'device_numbers_local', [onlyPartition]));
       await requireLeaseOnShards(leaseId);
     },
     requireLease: requireLeaseOnShards,

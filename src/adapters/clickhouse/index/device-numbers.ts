@@ -23,6 +23,11 @@ export function contentOf(bitmap: string): string {
 /** A condition in every statement that writes to the index. It is false after another worker has taken the lease. */
 export const hasLease = '{lease: UInt64} >= (SELECT max(lease_id) FROM index_lease_local)';
 
+/** The same condition without a parameter, which a mutation cannot have. */
+export function hasLeaseOf({ leaseId }: Fold): string {
+  return hasLease.replace('{lease: UInt64}', String(leaseId));
+}
+
 export function leaseParameters({ foldId, leaseId }: Fold): { readonly fold: number; readonly lease: number } {
   return { fold: foldId, lease: leaseId };
 }

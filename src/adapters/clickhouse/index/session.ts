@@ -29,6 +29,11 @@ const settings: ClickHouseSettings = {
 // worker.
 const foldPrefix = 'inlet-fold-';
 
+/** A statement with this ID is stopped when another worker takes the lease. */
+export function newFoldQueryId(): string {
+  return `${foldPrefix}${randomUUID()}`;
+}
+
 export async function inFoldSession<T>(
   shard: Server,
   work: (session: Session) => Promise<T>,

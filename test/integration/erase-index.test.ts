@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Engine, type Server, closeEngine, connectEngine } from '../../src/adapters/clickhouse/connect.ts';
+import { clickhouseErasure } from '../../src/adapters/clickhouse/erasure/erasure-engine.ts';
+import { clickhouseDeviceIndex } from '../../src/adapters/clickhouse/index/device-index.ts';
+import { engineOptions } from '../../src/entry/connect-engine.ts';
+import type { BatchScope, ErasureEngine } from '../../src/ports/erasure.ts';
+import { takeLease, verifyIndex } from '../../src/usecases/index/fold-index.ts';
+import { deviceOfNumber, insertByNumbers } from '../support/audience-tables.ts';
+import { foldAll } from '../support/fold-now.ts';
+import { commandOnShards, selectOnShards } from '../support/shard-tables.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
+
+// Another worker takes the lease, and imports publish rows, between two statements of an erasure.
+
+const devices = 10;
+const { signal } = new AbortController();
+
+describe('erasing devices from the device index', () => {
+  let stores: TestStores;
+  let deps: Wired;
+  let watched: Engine;
+  let erasure: ErasureEngine;
+  let batchId = 0;
+  let partnerId = 0;
+  const hook = { beforeCommand: null as ((query: string) => Promise<void>) | null };
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    deps = await wireUp(stores);
+    watched = connectEngine(engineOptions(stores.config, 'test'), watch);
+    erasure = clickhouseErasure(watched);
+  });
+  afterAll(async () => {
+    await closeEngine(watched);
+    await deps.close();
+    await stores.drop();
+  });
+
+  /** Runs the hook before every command. */
+  function watch(server: Server): Server {
+    return new Proxy(server, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        if (name !== 'command') return value.bind(target) as unknown;
+        return async (...[params]: Parameters<Server['command']>) => {
+          await hook.beforeCommand?.(params.query);
+          return target.command(params);
+        };
+      },
+    });
+  }
+  /** Notes the queries that read the progress of mutations. */
+  function noteMutationPolls(server: Server, events: string[]): Server {
+    return new Proxy(server, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        if (name !== 'query') return value.bind(target) as unknown;
+        return (...[params]: Parameters<Server['query']>) => {
+          if (params.query.includes('system.mutations')) events.push('poll');
+          return target.query(params);
+        };
+      },
+    });
+  }
+  /** Runs `run` before the first command that starts with this text. */
+  const beforeFirst = (start: string, run: () => Promise<void>): void => {
+    hook.beforeCommand = async (query) => {
+      if (!query.startsWith(start)) return;
+      hook.beforeCommand = null;
+      await run();
+    };
+  };
+
+  const publish = (partner: number, version: number): Promise<void> =>
+    insertByNumbers(
+      stores,
+      'device_attributes',
+      `SELECT ${partner}, 1, ${deviceOfNumber}, 1, 'DE', ${version}, 0 FROM numbers(${devices})`,
+    );
+  const addKnown = (): Promise<void> =>
+    insertByNumbers(stores, 'known_devices', `SELECT ${deviceOfNumber} FROM numbers(${devices})`);
+  const known = (): Promise<string[]> => selectOnShards(stores, 'SELECT DISTINCT device FROM known_devices_local');
+  const numbers = (): Promise<string[]> => selectOnShards(stores, 'SELECT device, number FROM device_numbers_local');
+
+  /** Imports and folds devices, lists them, and erases their rows. */
+  async function erasedRows(ofPartner = false): Promise<BatchScope> {
+    ({ id: partnerId } = await newBarePartner(deps));
+    await deps.attributes.create(partnerId, { name: 'a', foreignKeys: [] });
+    await publish(partnerId, 3);
+    await addKnown();
+    await foldAll(deps);
+    batchId += 1;
+    const scope = { batchId, partnerIds: ofPartner ? [partnerId] : null };
+    await erasure.addIds(batchId, ofPartner ? partnerId : null, await known());
+    await erasure.eraseRows(scope, signal);
+    return scope;
+  }
+  async function eraseFromIndex(scope: BatchScope): Promise<void> {
+    const leaseId = await takeLease(deps);
+    const everywhere = { leaseId, foldId: await deps.indexStore.nextFoldId() };
+    const ofPartners = { leaseId, foldId: await deps.indexStore.nextFoldId() };
+    await erasure.eraseFromIndex(scope, { everywhere, ofPartners }, signal);
+  }
+
+  it.each(['INSERT INTO attribute_bitmaps_local', 'ALTER TABLE device_numbers_local'])(
+    'keeps the numbers if another worker has taken the lease before: %s',
+    async (statement) => {
+      const scope = await erasedRows();
+      const before = await numbers();
+      expect(before).toHaveLength(devices);
+      beforeFirst(statement, async () => void (await takeLease(deps)));
+      await expect(eraseFromIndex(scope)).rejects.toThrow(/the lease of the device index/);
+      expect(await numbers()).toEqual(before);
+      await eraseFromIndex(scope);
+      expect(await numbers()).toEqual([]);
+      expect(await verifyIndex(deps)).toEqual([]);
+    },
+  );
+
+  it('lets the next worker take the lease only after the numbers are erased', async () => {
+    const scope = await erasedRows();
+    await commandOnShards(stores, 'SYSTEM STOP MERGES device_numbers_local');
+    const erasing = expect(eraseFromIndex(scope)).rejects.toThrow(/the lease of the device index/);
+    const open = `SELECT command FROM system.mutations
+      WHERE database = currentDatabase() AND table = 'device_numbers_local' AND NOT is_done`;
+    await waitUntil('the mutation is open', async () => (await selectOnShards(stores, open)).length === 1);
+    const events: string[] = [];
+    const other = connectEngine(engineOptions(stores.config, 'test'), (server) => noteMutationPolls(server, events));
+    const taking = (async () => {
+      await clickhouseDeviceIndex(other).takeLease(await deps.indexStore.nextFoldId());
+      events.push('taken');
+    })();
+    await waitUntil('the other worker takes the lease or waits', () => Promise.resolve(events.length > 0));
+    expect(events).not.toContain('taken');
+    await commandOnShards(stores, 'SYSTEM START MERGES device_numbers_local');
+    await taking;
+    expect(await numbers()).toEqual([]);
+    await closeEngine(other);
+    await erasing;
+  });
+});
