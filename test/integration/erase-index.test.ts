@@ -121,6 +121,30 @@ describe('erasing devices from the device index', () => {
     },
   );
 
+  it('keeps a device known that another partner imports while it is erased', async () => {
+    const scope = await erasedRows(true);
+    const before = await known();
+    expect(before).toHaveLength(devices);
+    const { id: other } = await newBarePartner(deps);
+    await deps.attributes.create(other, { name: 'a', foreignKeys: [] });
+    beforeFirst('ALTER TABLE known_devices_local', async () => {
+      await publish(other, 3);
+      await addKnown();
+      // The worker is killed after the mutation.
+      beforeFirst('INSERT INTO known_devices_local', () => Promise.reject(new Error('planted')));
+    });
+    await expect(eraseFromIndex(scope)).rejects.toThrow('planted');
+    expect(await known()).toEqual([]);
+    await eraseFromIndex(scope);
+    expect(await known()).toEqual(before);
+    // In the next round, the devices are not listed as unknown.
+    await eraseFromIndex(scope);
+    expect((await erasure.countRemaining(scope)).every(({ rows }) => rows === 0)).toBe(true);
+    expect(await known()).toEqual(before);
+    await foldAll(deps);
+    expect(await verifyIndex(deps)).toEqual([]);
+  });
+
   it('lets the next worker take the lease only after the numbers are erased', async () => {
     const scope = await erasedRows();
     await commandOnShards(stores, 'SYSTEM STOP MERGES device_numbers_local');

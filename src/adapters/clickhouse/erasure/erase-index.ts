@@ -39,6 +39,7 @@ export async function eraseFromIndex(
   const next = 'known_devices_next_local';
   const isRebuilding = (await onAllServers(engine, (server) => exists(server, next))).flat();
   if (isRebuilding.some(Boolean)) await eraseFrom(engine, next, isUnknown, signal);
+  await restoreKnown(engine, batchId);
   await listForgotten(engine, batchId, listKind.unnumbered, storedDevices(batchId));
   const fold = folds.everywhere;
   await onEveryShardOnce(engine, [listTable, ...indexTables, 'index_lease_local', 'known_devices_local'], (shard) =>
@@ -60,6 +61,22 @@ async function eraseNumbers(engine: Engine, batchId: number, fold: Fold, signal:
     clickhouse_settings: { mutations_execute_subqueries_on_initiator: 1 },
   });
   await onEveryShardOnce(engine, ['index_lease_local'], (shard) => foldOn(shard, fold, () => Promise.resolve()));
+}
+
+/**
+ * An import may have published a device after the device was listed as unknown, so that the mutation removed a device
+ * that is known again. An import adds its devices after its rows, so devices that it adds later need no restoring. All
+ * requested devices are searched, because an earlier attempt may have ended after its mutation.
+ */
+async function restoreKnown(engine: Engine, batchId: number): Promise<void> {
+  const known = `SELECT device FROM known_devices_local WHERE ${hasDevice(batchId, listKind.requested)}`;
+  await onEveryShardInSync(engine, [listTable, 'device_attributes_local', 'known_devices_local'], (shard) =>
+    shard.command({
+      query: `INSERT INTO known_devices_local (device)
+        SELECT DISTINCT device FROM (${liveDevices(batchId)}) WHERE device NOT IN (${known})`,
+    }),
+  );
+  await syncAllReplicas(engine, ['known_devices_local']);
 }
 
 /** The requested devices that have a current attribute, of any partner. */
