@@ -151,7 +151,9 @@ export interface ErasureEngine {
   /** Counts parts that were replaced before this time and whose files still exist, on every replica. */
   countReplacedParts(before: Date): Promise<number>;
   countDetachedParts(): Promise<number>;
-  /** Removes the devices from the known devices and the device index. The caller holds the lease. */
+  /** Removes the devices from the known devices, except devices that another partner holds. */
+  eraseKnownDevices(scope: BatchScope, signal: AbortSignal): Promise<void>;
+  /** Removes the devices from the device index, after they were removed from the known devices. The caller holds the lease. */
   eraseFromIndex(
     scope: BatchScope,
     folds: { readonly everywhere: Fold; readonly ofPartners: Fold },

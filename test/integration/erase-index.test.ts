@@ -5,9 +5,11 @@ import { clickhouseDeviceIndex } from '../../src/adapters/clickhouse/index/devic
 import { engineOptions } from '../../src/entry/connect-engine.ts';
 import type { BatchScope, ErasureEngine } from '../../src/ports/erasure.ts';
 import { takeLease, verifyIndex } from '../../src/usecases/index/fold-index.ts';
+import { runErasures } from '../../src/usecases/privacy/run-erasures.ts';
 import { deviceOfNumber, insertByNumbers } from '../support/audience-tables.ts';
 import { foldAll } from '../support/fold-now.ts';
 import { commandOnShards, selectOnShards } from '../support/shard-tables.ts';
+import { silentLog } from '../support/silent-log.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
@@ -100,6 +102,7 @@ describe('erasing devices from the device index', () => {
     return scope;
   }
   async function eraseFromIndex(scope: BatchScope): Promise<void> {
+    await erasure.eraseKnownDevices(scope, signal);
     const leaseId = await takeLease(deps);
     const everywhere = { leaseId, foldId: await deps.indexStore.nextFoldId() };
     const ofPartners = { leaseId, foldId: await deps.indexStore.nextFoldId() };
@@ -143,6 +146,20 @@ describe('erasing devices from the device index', () => {
     expect(await known()).toEqual(before);
     await foldAll(deps);
     expect(await verifyIndex(deps)).toEqual([]);
+  });
+
+  it('lets workers fold while the known devices are erased', async () => {
+    ({ id: partnerId } = await newBarePartner(deps));
+    await publish(partnerId, 3);
+    await addKnown();
+    const ids = await known();
+    await deps.erasures.request(partnerId, { requestedBy: 'a test', source: { ids } }, null);
+    let isFree = false;
+    beforeFirst('ALTER TABLE known_devices_local', async () => {
+      isFree = await deps.indexStore.runAlone(() => Promise.resolve());
+    });
+    await runErasures({ ...deps, erasureEngine: erasure, log: silentLog }, signal);
+    expect(isFree).toBe(true);
   });
 
   it('lets the next worker take the lease only after the numbers are erased', async () => {

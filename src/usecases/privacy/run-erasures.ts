@@ -156,6 +156,8 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
     // Recorded first, so that a repeated step also records what an interrupted one wrote.
     const firstFoldId = batch.firstFoldId ?? (await indexStore.nextFoldId());
     const begun = await queue.advance(batch, { step: 'index', firstFoldId });
+    // Reads all attributes, and folds need not wait for it.
+    await engine.eraseKnownDevices(begun, signal);
     const erase = async (): Promise<void> => {
       const leaseId = await takeLease(deps);
       const everywhere = { leaseId, foldId: await indexStore.nextFoldId() };

@@ -21,17 +21,10 @@ import { hasDevice, isErased, listKind, listTable, listed } from './erased-devic
 const scopeOf = { everywhere: 0, partner: 1, known: 2 } as const;
 
 /**
- * Removes the devices from the known devices and from the index. The caller holds the lease, so that no fold runs in the
- * meantime. A device that another partner still holds stays numbered, and it stays known if it has an attribute of that
- * partner. The bits are removed before the numbers, because the number of a removed device can be assigned again.
+ * Removes the devices from the known devices, except devices that another partner still holds. Folds can run in the
+ * meantime. They may read devices that are being removed, and `eraseFromIndex` removes these from the bitmaps.
  */
-export async function eraseFromIndex(
-  engine: Engine,
-  scope: BatchScope,
-  folds: { readonly everywhere: Fold; readonly ofPartners: Fold },
-  signal: AbortSignal,
-): Promise<void> {
-  const { batchId } = scope;
+export async function eraseKnownDevices(engine: Engine, { batchId }: BatchScope, signal: AbortSignal): Promise<void> {
   await listForgotten(engine, batchId, listKind.unknown, liveDevices(batchId));
   const isUnknown = hasDevice(batchId, listKind.unknown);
   await eraseFrom(engine, 'known_devices_local', isUnknown, signal);
@@ -40,6 +33,20 @@ export async function eraseFromIndex(
   const isRebuilding = (await onAllServers(engine, (server) => exists(server, next))).flat();
   if (isRebuilding.some(Boolean)) await eraseFrom(engine, next, isUnknown, signal);
   await restoreKnown(engine, batchId);
+}
+
+/**
+ * Removes the devices from the index, after they were removed from the known devices. The caller holds the lease, so that
+ * no fold runs in the meantime. A device that any partner still holds stays numbered. The bits are removed before the
+ * numbers, because the number of a removed device can be assigned again.
+ */
+export async function eraseFromIndex(
+  engine: Engine,
+  scope: BatchScope,
+  folds: { readonly everywhere: Fold; readonly ofPartners: Fold },
+  signal: AbortSignal,
+): Promise<void> {
+  const { batchId } = scope;
   await listForgotten(engine, batchId, listKind.unnumbered, storedDevices(batchId));
   const fold = folds.everywhere;
   await onEveryShardOnce(engine, [listTable, ...indexTables, 'index_lease_local', 'known_devices_local'], (shard) =>

@@ -12,7 +12,7 @@ import {
 } from '../connect.ts';
 import { listLoadsWithStagingTables, stagingTableNames } from '../staging-tables.ts';
 import { eraseFrom, exists } from './erase-table.ts';
-import { eraseFromIndex, findImportedAgain, listFolded } from './erase-index.ts';
+import { eraseFromIndex, eraseKnownDevices, findImportedAgain, listFolded } from './erase-index.ts';
 import { checkedId, hasDevice, isErased, isErasedReject, listKind, listTable, listed } from './erased-devices.ts';
 import { addFile, addIds, countListed, dropList, findLists, findRejects } from './erasure-list.ts';
 
@@ -51,6 +51,7 @@ export function clickhouseErasure(engine: Engine, maxIds = maxIdsPerFile): Erasu
     removeReplacedParts: () => removeReplacedParts(engine),
     countReplacedParts: (before) => countReplacedParts(engine, before),
     countDetachedParts: () => countDetachedParts(engine),
+    eraseKnownDevices: (scope, signal) => eraseKnownDevices(engine, scope, signal),
     eraseFromIndex: (scope, folds, signal) => eraseFromIndex(engine, scope, folds, signal),
     listFolded: (firstFoldId) => listFolded(engine, firstFoldId),
     findImportedAgain: (scope) => findImportedAgain(engine, scope),
