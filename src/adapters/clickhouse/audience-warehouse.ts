@@ -19,7 +19,7 @@ import {
   syncAllReplicas,
   syncServer,
 } from './connect.ts';
-import { mutate } from './mutate.ts';
+import { deletesIn, mutate } from './mutate.ts';
 import {
   attachStagingTable,
   findStagingTables,
@@ -160,9 +160,6 @@ async function countDead(
   return { rows, storedRows };
 }
 
-/** With more partners than this, the mutation has a single command instead of one per partner. */
-const maxPartitionCommands = 16;
-
 /**
  * Deletes the generations in one mutation per shard. The mutation rewrites only parts that contain rows of these
  * generations and hard-links all other parts under a new name. With many parts, hard-linking takes seconds per
@@ -181,10 +178,6 @@ async function purgeGenerations(engine: Engine, dead: readonly Generation[], sig
   }));
   const condition = `(partner_id, audience_id, generation) IN (
     SELECT partner_id, audience_id, generation FROM purged_generations_local WHERE purge_id = '${purgeId}')`;
-  const commands =
-    partitions.length > maxPartitionCommands
-      ? [`DELETE WHERE ${condition}`]
-      : partitions.map((id) => `DELETE IN PARTITION ID '${id}' WHERE ${condition}`);
   await onEveryShard(engine, (shard) =>
     shard.insert({ table: 'purged_generations_local', values, format: 'JSONEachRow' }),
   );
@@ -193,7 +186,7 @@ async function purgeGenerations(engine: Engine, dead: readonly Generation[], sig
   const tables = ['audience_bitmaps_local', 'audience_devices_local'];
   await syncAllReplicas(engine, ['purged_generations_local', ...tables]);
   for (const table of tables) {
-    const query = `ALTER TABLE ${table} ${commands.join(', ')}`;
+    const query = `ALTER TABLE ${table} ${deletesIn(partitions, condition).join(', ')}`;
     const left = `SELECT toString(count()) AS number FROM ${table} WHERE ${condition}`;
     const deletion = { query, query_params: {}, partitions, left };
     await Promise.all(engine.shards.map((shard) => mutate(shard, table, deletion, signal)));

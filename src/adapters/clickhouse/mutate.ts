@@ -34,6 +34,21 @@ type Deletion = Statement & {
   readonly left: string;
 };
 
+/** With more partitions than this, the mutation has a single command instead of one per partition. */
+const maxPartitionCommands = 16;
+
+/**
+ * The commands of a mutation that deletes rows in these partitions. Every part goes through all commands, so for many
+ * partitions a single command that searches all parts is cheaper. Partitions cannot be query parameters.
+ */
+export function deletesIn(partitions: readonly number[], condition: string): readonly string[] {
+  if (partitions.length > maxPartitionCommands) return [`DELETE WHERE ${condition}`];
+  return partitions.map((id) => {
+    if (!Number.isSafeInteger(id) || id < 0) throw new TypeError(`${id} is not the ID of a partition`);
+    return `DELETE IN PARTITION ID '${id}' WHERE ${condition}`;
+  });
+}
+
 /**
  * Runs a mutation on one shard and returns when no part on any replica contains the old rows. ClickHouse can wait for a
  * mutation itself (`mutations_sync`), but a purge test that used this setting once hung for 15 minutes. The suspected

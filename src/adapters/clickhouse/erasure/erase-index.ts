@@ -64,8 +64,10 @@ export async function eraseFromIndex(
 async function eraseNumbers(engine: Engine, batchId: number, fold: Fold, signal: AbortSignal): Promise<void> {
   const condition = `${hasLeaseOf(fold)} AND ${hasDevice(batchId, listKind.unnumbered)}`;
   await eraseFrom(engine, 'device_numbers_local', condition, signal, {
-    query_id: newFoldQueryId(),
-    clickhouse_settings: { mutations_execute_subqueries_on_initiator: 1 },
+    statement: {
+      query_id: newFoldQueryId(),
+      clickhouse_settings: { mutations_execute_subqueries_on_initiator: 1 },
+    },
   });
   await onEveryShardOnce(engine, ['index_lease_local'], (shard) => foldOn(shard, fold, () => Promise.resolve()));
 }

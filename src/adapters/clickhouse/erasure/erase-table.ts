@@ -1,5 +1,11 @@
 import { type Engine, type Server, type Shard, selectNumber, selectRows } from '../connect.ts';
-import { type StatementOptions, areDeleted, mutate, untilApplied } from '../mutate.ts';
+import { type StatementOptions, areDeleted, deletesIn, mutate, untilApplied } from '../mutate.ts';
+
+type Options = {
+  readonly statement?: StatementOptions;
+  /** Erases only in the partitions with these IDs. Mutations of other partitions continue independently. */
+  readonly partitions?: readonly number[];
+};
 
 /** Does nothing if an earlier attempt has erased the rows, because every mutation hard-links all other parts. */
 export async function eraseFrom(
@@ -7,13 +13,14 @@ export async function eraseFrom(
   table: string,
   condition: string,
   signal: AbortSignal,
-  options?: StatementOptions,
+  { statement, partitions: own }: Options = {},
 ): Promise<void> {
+  const commands = own ? deletesIn(own, condition) : [`DELETE WHERE ${condition}`];
+  const query = `ALTER TABLE ${table} ${commands.join(', ')}`;
   const eraseOn = async (shard: Shard): Promise<void> => {
-    const partitions = await partitionsOf(shard, table);
+    const partitions = own ?? (await partitionsOf(shard, table));
     const left = `SELECT toString(count()) AS number FROM ${table} WHERE ${condition}`;
-    const query = `ALTER TABLE ${table} DELETE WHERE ${condition}`;
-    const deletion = { query, query_params: {}, partitions, left, ...(options ? { options } : {}) };
+    const deletion = { query, query_params: {}, partitions, left, ...(statement ? { options: statement } : {}) };
     // Mutations of an interrupted attempt can still be running.
     await Promise.all(shard.map((server) => untilApplied(server, table, partitions, { signal })));
     if (!(await areDeleted(shard, deletion))) await mutate(shard, table, deletion, signal);

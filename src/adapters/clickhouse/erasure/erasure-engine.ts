@@ -100,7 +100,9 @@ async function countRows(engine: Engine, scope: BatchScope): Promise<ErasedRows[
 /** Runs one mutation per table on every shard. Returns when no replica has the rows. */
 async function eraseRows(engine: Engine, scope: BatchScope, signal: AbortSignal): Promise<void> {
   await syncAllReplicas(engine, [listTable, ...publishedTables, 'load_rejects_local']);
-  for (const table of publishedTables) await eraseFrom(engine, table, isErased(scope), signal);
+  // These tables have one partition per partner.
+  const own = scope.partnerIds ? { partitions: scope.partnerIds } : {};
+  for (const table of publishedTables) await eraseFrom(engine, table, isErased(scope), signal, own);
   await eraseFrom(engine, 'load_rejects_local', isErasedReject(scope), signal);
 }
 
