@@ -103,7 +103,14 @@ describe('OpenAPI examples', () => {
   beforeAll(async () => {
     service = await startAudiences('openapi-examples');
     await makeExampleWorld(service);
-    await withDatabase(service.stores, (client) => insertDeletion(client, service.partner.id, 5));
+    await withDatabase(service.stores, async (client) => {
+      await insertDeletion(client, service.partner.id, 5);
+      // The sweep for idle lanes would let a worker run the append that an example cancels.
+      await client.query(
+        `INSERT INTO sweep (name, ran_at) VALUES ('wake lanes', now() + interval '1 day')
+         ON CONFLICT (name) DO UPDATE SET ran_at = excluded.ran_at`,
+      );
+    });
     operator = await operatorHeaders(service.stores);
   });
   afterAll(() => service.stop());
