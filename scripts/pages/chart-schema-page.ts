@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { Secret } from '../../src/domain/secret.ts';
 import { configSchema } from '../../src/entry/config.ts';
+import { secretSettings } from '../../src/entry/secret-files.ts';
 
 const path = 'deploy/helm/inlet/values.schema.json';
 
@@ -26,26 +26,13 @@ export const notAmongChartSettings = [
   'INLET_WEBHOOK_TIME_SCALE',
 ];
 
-/** Finds the secret settings: the schema turns a valid value into a `Secret`. */
-export function secretSettings(): string[] {
-  const digits = '0'.repeat(64);
-  const tries = ['abc', digits, `a:${digits}`, 'postgres://a@b/c', 'http://a@b'];
-  return Object.entries(configSchema.shape).flatMap(([name, schema]) => {
-    const values = tries.flatMap((text) => {
-      const parsed: unknown = schema.safeParse(text).data;
-      return [parsed].flat(3);
-    });
-    return values.some((value) => value instanceof Secret) ? [name] : [];
-  });
-}
-
 /** Generates only the names of the settings. The rest of the schema is edited in the file. */
 export function chartSchemaPage(): string {
-  const excluded = new Set([...secretSettings(), ...notAmongChartSettings]);
+  const excluded = new Set<string>([...secretSettings, ...notAmongChartSettings]);
   const settings = Object.keys(configSchema.shape);
   const names = settings.filter((name) => !excluded.has(name));
   // The certificate of the API is a Secret of its own (api.tlsSecretName).
-  const files = [...secretSettings(), ...names.filter((name) => name.endsWith('_FILE'))];
+  const files = [...secretSettings, ...names.filter((name) => name.endsWith('_FILE'))];
   const schema = z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(path, 'utf8')));
   const definitions = z.record(z.string(), z.unknown()).parse(schema['definitions']);
   const changed = {

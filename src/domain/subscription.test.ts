@@ -49,7 +49,7 @@ describe('the trigger of a subscription', () => {
   });
 
   it('lists sooner if an import could follow soon', () => {
-    const after = { waitsFor: null, hasMore: false, secondsToImport: null };
+    const after = { waitsFor: null, hasMore: false };
     expect(secondsToListing(quiet, after, 30)).toBe(30);
     expect(secondsToListing(quiet, { ...after, hasMore: true }, 30)).toBe(0);
     expect(secondsToListing(quiet, { ...after, waitsFor: 'quiet' }, 30)).toBe(10);

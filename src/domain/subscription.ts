@@ -148,14 +148,13 @@ function unmetReason(trigger: Trigger, arrivals: Arrivals): WaitReason | null {
 /** Seconds until the next listing, if no notification arrives earlier. */
 export function secondsToListing(
   trigger: Trigger,
-  after: { readonly waitsFor: WaitReason | null; readonly hasMore: boolean; readonly secondsToImport: number | null },
+  after: { readonly waitsFor: WaitReason | null; readonly hasMore: boolean },
   listSeconds: number,
 ): number {
   if (after.hasMore) return 0;
   const { waitsFor } = after;
   if (waitsFor === 'open_imports') return Math.min(blockedSeconds, listSeconds);
   if (waitsFor === 'quiet' && trigger.on === 'quiet') return Math.min(trigger.seconds, listSeconds);
-  if (after.secondsToImport !== null) return Math.min(Math.max(after.secondsToImport, 0), listSeconds);
   return listSeconds;
 }
 

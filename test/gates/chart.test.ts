@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { notAmongChartSettings, secretSettings } from '../../scripts/pages/chart-schema-page.ts';
+import { notAmongChartSettings } from '../../scripts/pages/chart-schema-page.ts';
+import { secretSettings } from '../../src/entry/secret-files.ts';
 import { configSchema } from '../../src/entry/config.ts';
 import { isPromql, renderChart, runHelm } from './chart.ts';
 import { type Resource, schemaErrors, typeErrors } from './resource-schemas.ts';
@@ -162,7 +163,7 @@ describe.each([
   it('references secrets and creates none', () => {
     expect(ofKind(resources, 'Secret')).toEqual([]);
     const names = pods.flatMap(({ spec }) => spec.containers[0].env).map(({ name }) => name);
-    const known = new Set([...Object.keys(configSchema.shape), ...secretSettings().map((name) => `${name}_FILE`)]);
+    const known = new Set([...Object.keys(configSchema.shape), ...secretSettings.map((name) => `${name}_FILE`)]);
     expect(names.filter((name) => name.startsWith('INLET_') && !known.has(name))).toEqual([]);
   });
 
@@ -283,14 +284,14 @@ describe('the chart', () => {
   it('lists every setting except secrets and settings that operators do not set', () => {
     const schema: unknown = JSON.parse(readFileSync(pathInRepository('deploy/helm/inlet/values.schema.json'), 'utf8'));
     const listed = settingsSchema.parse(schema).definitions.settingName.enum;
-    expect(secretSettings()).toContain('INLET_SEALING_KEYS');
-    expect(secretSettings().length).toBeGreaterThanOrEqual(8);
-    const all = [...listed, ...secretSettings(), ...notAmongChartSettings];
+    expect(secretSettings).toContain('INLET_SEALING_KEYS');
+    expect(secretSettings.length).toBeGreaterThanOrEqual(8);
+    const all = [...listed, ...secretSettings, ...notAmongChartSettings];
     expect(all.toSorted()).toEqual(Object.keys(configSchema.shape).toSorted());
   });
 
   it('rejects secrets and unknown names in `settings`', () => {
-    const rejected = [...secretSettings(), ...notAmongChartSettings, 'INLET_S3_ENDPONT'];
+    const rejected = [...secretSettings, ...notAmongChartSettings, 'INLET_S3_ENDPONT'];
     const settings = Object.fromEntries(rejected.map((name) => [name, 'x']));
     const { passed, stderr } = runHelm(['template', 'inlet'], { settings });
     expect([passed, rejected.filter((name) => !stderr.includes(`'${name}'`))]).toEqual([false, []]);

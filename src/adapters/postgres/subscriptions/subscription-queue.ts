@@ -233,7 +233,7 @@ async function recordListing(
   const scheduledAt = isBlocked(waitsFor)
     ? sql`NULL::timestamptz`
     : sql`greatest(coalesce(${nextImportAt}::timestamptz, next_import_at), now() + interval '1 second')`;
-  const seconds = secondsToListing(trigger, { waitsFor, hasMore, secondsToImport: null }, listSeconds);
+  const seconds = secondsToListing(trigger, { waitsFor, hasMore }, listSeconds);
   const { numAffectedRows } = await sql`
     UPDATE subscription_state
     SET claimed_until = NULL, listed_at = CASE WHEN ${hasTooManyObjects} THEN listed_at ELSE now() END, last_job_id = coalesce(${importLogId}::bigint, last_job_id),
