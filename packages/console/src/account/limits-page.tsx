@@ -66,6 +66,9 @@ function Content({ limits, isCustomer }: { readonly limits: Limits; readonly isC
               {formatCount(limits.requests_per_minute_per_partner)}
             </Fact>
             <Fact name="Unfinished jobs">{formatCount(limits.open_jobs)}</Fact>
+            <Fact name="Unfinished uploads">{formatCount(limits.open_uploads)}</Fact>
+            <Fact name="Unfinished exports of rejected rows">{formatCount(limits.open_exports)}</Fact>
+            <Fact name="Streams and waiting requests">{formatCount(limits.waiting_requests)}</Fact>
             <Fact name="Request body">{formatBytes(limits.body_bytes)}</Fact>
             <Fact name="Request headers">{formatBytes(limits.header_bytes)}</Fact>
           </dl>

@@ -3,8 +3,9 @@ import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { api } from '../api.ts';
 import { LiveHint } from '../components/live-hint.tsx';
+import { LoadingPage } from '../components/loading-page.tsx';
 import { Page } from '../components/page.tsx';
-import { ProblemNotice, Skeleton, Status, Time } from '../components/state.tsx';
+import { ProblemNotice, Status, Time } from '../components/state.tsx';
 import { useFollow } from '../components/use-follow.ts';
 import { visibleText } from '../components/visible-text.ts';
 import { formatCount, formatPercent } from '../format.ts';
@@ -30,19 +31,7 @@ function AudienceOf({ id }: { readonly id: number }) {
   const [open, setOpen] = useState<'clear' | 'delete' | 'rename' | null>(null);
   const [version, setVersion] = useState(0);
   const back = <a href="/console/audiences">All audiences</a>;
-  if (!value) {
-    return (
-      <Page title={`Audience ${id}`} sub={back}>
-        {problem ? (
-          <ProblemNotice problem={problem} onRetry={restart} />
-        ) : (
-          <div class="card">
-            <Skeleton lines={8} />
-          </div>
-        )}
-      </Page>
-    );
-  }
+  if (!value) return <LoadingPage title={`Audience ${id}`} back={back} problem={problem} onRetry={restart} />;
   const reload = (): void => {
     setVersion((last) => last + 1);
     restart();

@@ -4,9 +4,10 @@ import { api } from '../api.ts';
 import { DownloadErrors } from '../components/errors-page.tsx';
 import { GivenText } from '../components/given-text.tsx';
 import { LiveHint } from '../components/live-hint.tsx';
+import { LoadingPage } from '../components/loading-page.tsx';
 import { Page } from '../components/page.tsx';
 import { ReasonList } from '../components/reason-list.tsx';
-import { Bar, ProblemNotice, Skeleton, Status, Time } from '../components/state.tsx';
+import { Bar, ProblemNotice, Status, Time } from '../components/state.tsx';
 import { useFollow } from '../components/use-follow.ts';
 import { visibleText } from '../components/visible-text.ts';
 import { formatBytes, formatCount, formatDuration } from '../format.ts';
@@ -27,19 +28,7 @@ function ImportOf({ id }: { readonly id: number }) {
   );
   const name = `Import ${id}`;
   const back = <a href="/console/imports">All imports</a>;
-  if (!value) {
-    return (
-      <Page title={name} sub={back}>
-        {problem ? (
-          <ProblemNotice problem={problem} onRetry={restart} />
-        ) : (
-          <div class="card">
-            <Skeleton lines={8} />
-          </div>
-        )}
-      </Page>
-    );
-  }
+  if (!value) return <LoadingPage title={name} back={back} problem={problem} onRetry={restart} />;
   return (
     <Page
       title={visibleText(nameOf(value))}

@@ -4,9 +4,10 @@ import { useLocation, useRoute } from 'preact-iso';
 import { api, noteExpiry, useApi } from '../api.ts';
 import { GivenText } from '../components/given-text.tsx';
 import '../components/lists.css';
+import { LoadingPage } from '../components/loading-page.tsx';
 import { Fact, Page } from '../components/page.tsx';
 import { type Column, PagedTable } from '../components/paged-table.tsx';
-import { Empty, ProblemNotice, Skeleton, Time } from '../components/state.tsx';
+import { Empty, ProblemNotice, Time } from '../components/state.tsx';
 import { visibleText } from '../components/visible-text.ts';
 import { formatBytes, formatCount } from '../format.ts';
 import { signedIn } from '../session.ts';
@@ -30,19 +31,7 @@ function SubscriptionOf({ id }: { readonly id: number }) {
   const [failed, setFailed] = useState<Problem | null>(null);
   const canWrite = signedIn()?.scopes.includes('marketplace:write') ?? false;
   const back = <a href="/console/subscriptions">All subscriptions</a>;
-  if (!value) {
-    return (
-      <Page title={`Subscription ${id}`} sub={back}>
-        {problem ? (
-          <ProblemNotice problem={problem} onRetry={reload} />
-        ) : (
-          <div class="card">
-            <Skeleton lines={8} />
-          </div>
-        )}
-      </Page>
-    );
-  }
+  if (!value) return <LoadingPage title={`Subscription ${id}`} back={back} problem={problem} onRetry={reload} />;
   const isPaused = value.status === 'paused';
   async function pause(): Promise<void> {
     const result = await api.updateSubscription(id, { paused: !isPaused });

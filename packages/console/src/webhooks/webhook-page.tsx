@@ -4,8 +4,9 @@ import { useLocation, useRoute } from 'preact-iso';
 import { SecretDialog } from '../access/form-dialog.tsx';
 import { api, noteExpiry, useApi } from '../api.ts';
 import { GivenText } from '../components/given-text.tsx';
+import { LoadingPage } from '../components/loading-page.tsx';
 import { Fact, Page } from '../components/page.tsx';
-import { Notice, ProblemNotice, Skeleton, Time } from '../components/state.tsx';
+import { Notice, ProblemNotice, Time } from '../components/state.tsx';
 import { formatCount, formatExactTime } from '../format.ts';
 import { Deliveries } from './deliveries.tsx';
 import { HealthText, LastDelivery } from './health.tsx';
@@ -29,19 +30,7 @@ function WebhookOf({ id }: { readonly id: number }) {
   const [done, setDone] = useState('');
   const [failed, setFailed] = useState<Problem | null>(null);
   const back = <a href="/console/webhooks">All webhooks</a>;
-  if (!value) {
-    return (
-      <Page title={`Webhook ${id}`} sub={back}>
-        {problem ? (
-          <ProblemNotice problem={problem} onRetry={reload} />
-        ) : (
-          <div class="card">
-            <Skeleton lines={8} />
-          </div>
-        )}
-      </Page>
-    );
-  }
+  if (!value) return <LoadingPage title={`Webhook ${id}`} back={back} problem={problem} onRetry={reload} />;
   const close = (): void => setOpened(null);
   const finish = (text: string): void => {
     close();
