@@ -97,8 +97,9 @@ function responseTypeOf(operation: DescribedOperation): string {
 }
 
 function bodyTypeOf({ requestBody }: DescribedOperation): string | null {
-  const body = requestBody?.required ? requestBody.content['application/json'] : undefined;
-  return body ? typeOfSchema(body.schema) : null;
+  const body = requestBody?.content['application/json'];
+  // A body that can be absent and has no default has no fields.
+  return body && (requestBody?.required || 'default' in body.schema) ? typeOfSchema(body.schema) : null;
 }
 
 function authOf({ security }: DescribedOperation): MethodDescription['auth'] {

@@ -1,4 +1,4 @@
-import type { CancelRequester } from './cancellation.ts';
+import type { CancelRequest } from './cancellation.ts';
 import type { JobId } from './ids.ts';
 import { type JobStatus, jobStatus } from './job.ts';
 
@@ -16,7 +16,7 @@ export type Append = {
   readonly rowsUploaded: number;
   readonly failure: { readonly code: string; readonly detail: string } | null;
   readonly finishedAt: Date | null;
-  readonly cancelRequest: { readonly at: Date; readonly by: CancelRequester } | null;
+  readonly cancelRequest: CancelRequest | null;
   readonly retryOf: JobId | null;
   /** Whether a later clear removed what the append loaded, or canceled it. */
   readonly isCleared: boolean;

@@ -16,6 +16,9 @@ export type Cancellation =
 export const cancelRequesters = ['partner', 'operator'] as const;
 export type CancelRequester = (typeof cancelRequesters)[number];
 
+/** `name` is the API key or the user, such as "key 12". Null for an operator. */
+export type CancelRequest = { readonly at: Date; readonly by: CancelRequester; readonly name: string | null };
+
 export type Canceled = Extract<Cancellation, { readonly is: 'never started' | 'stopped' }>;
 
 /** Returns why nothing was canceled, as the end of a sentence about the job. */

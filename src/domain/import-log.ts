@@ -1,5 +1,5 @@
 import type { RejectReason } from '@inlet/row-rule/row-rule';
-import type { CancelRequester } from './cancellation.ts';
+import type { CancelRequest } from './cancellation.ts';
 import type { FailureCode } from './failure-catalog.ts';
 import type { Failure } from './failure.ts';
 import type { JobStatus, Progress } from './job.ts';
@@ -49,7 +49,9 @@ export type ImportLog = {
   readonly updatedAt: Date;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
-  readonly cancelRequest: { readonly at: Date; readonly by: CancelRequester } | null;
+  readonly cancelRequest: CancelRequest | null;
+  /** Names the API key or the user, such as "key 12". Null for an operator, and for the import of a subscription. */
+  readonly requestedBy: string | null;
   /** The import that this one repeats. */
   readonly retryOf: number | null;
   /** The subscription that created this import. */

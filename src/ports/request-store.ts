@@ -34,7 +34,10 @@ export interface RequestWindows {
 }
 
 /** The caller on whose behalf statements run. Without a customer, the caller is the partner itself. */
-export type CallerScope = AudienceReach;
+export type CallerScope = AudienceReach & {
+  /** The names of the caller in the audit log and in records. Absent for work that no request of the caller needs. */
+  readonly caller?: { readonly actor: string; readonly requester: string };
+};
 
 /**
  * Restricts `run` to the caller's data. The restriction also applies to work that `run` starts and that continues after

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { queuedSchema } from '../../src/adapters/http/records/import-log.ts';
+import { importFileListSchema, queuedSchema } from '../../src/adapters/http/records/import-log.ts';
 import { campaignSeed, runsOf } from '../support/campaign.ts';
 import { device } from '../support/device-id.ts';
 import { type Problem, problemSchema } from '../../src/adapters/http/records/problem.ts';
@@ -13,16 +13,22 @@ import { apiClient, readProblem as readBody } from './api-client.ts';
 
 const path = '/v1/marketplace/import';
 
-const post = (market: Marketplace, id: number, action: 'cancel' | 'retry', headers = {}): Promise<Response> =>
-  market.api.request(`${path}/${id}/${action}`, { method: 'POST', headers, body: '{}' });
+const post = (
+  market: Marketplace,
+  id: number,
+  action: 'cancel' | 'retry',
+  headers = {},
+  body: object = {},
+): Promise<Response> =>
+  market.api.request(`${path}/${id}/${action}`, { method: 'POST', headers, body: JSON.stringify(body) });
 
 async function readProblem(answer: Response, status: number): Promise<Problem> {
   expect(answer.status).toBe(status);
   return problemSchema.parse(await readBody(answer));
 }
 
-async function retried(market: Marketplace, id: number): Promise<number> {
-  const answer = await post(market, id, 'retry');
+async function retried(market: Marketplace, id: number, body: object = {}): Promise<number> {
+  const answer = await post(market, id, 'retry', {}, body);
   expect(answer.status).toBe(202);
   const { import_log_id } = queuedSchema.parse(await answer.json());
   expect(answer.headers.get('location')).toBe(`${path}/${import_log_id}`);
@@ -49,7 +55,12 @@ describe('canceling and retrying an import while no worker runs', () => {
     expect((await readProblem(await post(market, id, 'retry'), 422)).code).toBe('import_not_retryable');
     const headers = { 'idempotency-key': 'cancel-once' };
     expect((await post(market, id, 'cancel', headers)).status).toBe(204);
-    expect(await market.api.get(id)).toMatchObject({ cancel_requested_by: 'partner', retry_of: null });
+    expect(await market.api.get(id)).toMatchObject({
+      cancel_requested_by: 'partner',
+      canceled_by: expect.stringMatching(/^key \d+$/),
+      requested_by: expect.stringMatching(/^key \d+$/),
+      retry_of: null,
+    });
     worker = await startWorker(market.stores.environment, 'cancel-and-retry');
     const canceled = await market.api.waitForEnd(id);
     expect(canceled).toMatchObject({ status: 3, errors: [{ code: 'job_cancelled' }] });
@@ -59,6 +70,25 @@ describe('canceling and retrying an import while no worker runs', () => {
     const again = await market.api.waitForEnd(await retried(market, id));
     expect(again).toMatchObject({ status: 2, retry_of: id, unique_devices: '1', cancel_requested_at: null });
     expect((await readProblem(await post(market, again.import_log_id, 'retry'), 422)).detail).toContain('is done');
+  });
+
+  it('loads only the failed files, even if an earlier retry was canceled before it listed them', async () => {
+    const { api, partner } = market;
+    await partner.upload('in/1.csv', `${device(1)},key-sport\n`);
+    await partner.upload('in/2.csv', 'nonsense\n');
+    const first = await api.queue({ file_path: 'in/', key_type: 1, compressed: false });
+    expect(await api.waitForEnd(first)).toMatchObject({ status: 3 });
+    await partner.upload('in/2.csv', `${device(2)},key-sport\n`);
+    await partner.upload('in/3.csv', `${device(3)},key-sport\n`);
+    if (worker) await stopProcess(worker.child);
+    const canceled = await retried(market, first, { files: 'failed' });
+    expect((await post(market, canceled, 'cancel')).status).toBe(204);
+    worker = await startWorker(market.stores.environment, 'cancel-and-retry');
+    expect(await api.waitForEnd(canceled)).toMatchObject({ status: 3, retry_of: first });
+    const last = await retried(market, canceled, { files: 'failed' });
+    expect(await api.waitForEnd(last)).toMatchObject({ status: 2, retry_of: canceled });
+    const files = importFileListSchema.parse(await (await api.request(`${path}/${last}/files`)).json());
+    expect(files.map(({ file }) => file)).toEqual(['in/2.csv']);
   });
 });
 
@@ -78,6 +108,28 @@ describe('canceling and retrying imports', () => {
       expect((await readProblem(await post(stranger, id, action), 404)).code).toBe('not_found');
     }
     expect((await market.api.waitForEnd(id)).errors).toMatchObject([{ code: 'no_files' }]);
+  });
+
+  it.each([
+    ['no body', {}],
+    ['a JSON content type without a body', { headers: { 'content-type': 'application/json' } }],
+  ])('accepts a cancel and a retry with %s', async (_what, init) => {
+    const id = await market.api.queue({ file_path: 'missing.csv', key_type: 1 });
+    const send = (action: string): Promise<Response> =>
+      market.api.request(`${path}/${id}/${action}`, { method: 'POST', ...init });
+    expect([204, 422]).toContain((await send('cancel')).status);
+    await market.api.waitForEnd(id);
+    expect((await send('retry')).status).toBe(202);
+  });
+
+  it('rejects an unknown query parameter, because it could change what the request does', async () => {
+    const before = await market.api.list();
+    const body = JSON.stringify({ file_path: 'missing.csv', key_type: 1 });
+    const answer = await market.api.request(`${path}?dry_run=true`, { method: 'POST', body });
+    expect((await readProblem(answer, 400)).errors).toMatchObject([
+      { parameter: 'dry_run', detail: 'Unknown query parameter "dry_run".' },
+    ]);
+    expect(await market.api.list()).toEqual(before);
   });
 
   it('rejects the retry of a delete', async () => {

@@ -377,8 +377,16 @@ describe('own access', () => {
       expect(made.created_by).toMatch(/^session \d+$/);
       await session.request(`/v1/keys/${made.key_id}`, { method: 'DELETE' });
       await send(partner.apiKey, 'DELETE', `/v1/customers/${String(customer['customer_id'])}`);
+      await send(partner.apiKey, 'POST', '/v1/webhooks', { url: 'https://example.com/hooks' });
+      await session.request('/v1/marketplace/subscriptions', {
+        method: 'POST',
+        body: JSON.stringify({ prefix: 'daily/', key_type: 1, compressed: true, trigger: { quiet_seconds: 60 } }),
+      });
       const entries = await auditOf();
       expect(entries.map(({ event, actor }) => `${event} ${actor}`)).toEqual([
+        `subscription.insert ${made.created_by}`,
+        `webhook_secret.insert ${byKey}`,
+        `webhook.insert ${byKey}`,
         `customer.delete ${byKey}`,
         `user_token.delete ${byKey}`,
         `api_key.update ${made.created_by}`,

@@ -95,6 +95,7 @@ const statementTypes: Specs = {
     cancelled: 'boolean=',
     cancel_requested_at: 'date?',
     cancel_requested_by: 'string?',
+    canceled_by: 'string?',
     failure_code: 'string?',
     failure_detail: 'string?',
     created_at: 'date=',
@@ -121,6 +122,7 @@ const statementTypes: Specs = {
     retry_of: 'number?',
     only_failed: 'boolean=',
     subscription_id: 'number?',
+    requested_by: 'string?',
   },
   reject_export: {
     id: 'number=',

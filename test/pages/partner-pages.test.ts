@@ -1,14 +1,10 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installPacked } from '../../scripts/packages/install-packed.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { followedPages, followPage } from './follow-page.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
-
-/** The way of a new partner, from the API key to the first webhook. */
-const firstPages: ReadonlySet<string> = new Set(['docs/partners/get-started.md', 'docs/partners/webhooks.md']);
-const pages = followedPages.partner.filter((page) => inject('campaign') === 'long' || firstPages.has(page));
 
 describe('partner pages', () => {
   let marketplace: Marketplace;
@@ -46,7 +42,7 @@ describe('partner pages', () => {
     await marketplace.stop();
   });
 
-  it.each(pages)('a partner gets the results that %s shows', async (page) => {
+  it.each(followedPages.partner)('a partner gets the results that %s shows', async (page) => {
     const { ran, compared } = await followPage(page, terminal, given);
     expect(ran).toBeGreaterThan(0);
     expect(compared).toBeGreaterThan(0);

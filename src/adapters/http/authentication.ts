@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { AudienceScope } from '../../domain/audience.ts';
-import type { DeniedCall } from '../../domain/audit.ts';
+import { type DeniedCall, requesterOf } from '../../domain/audit.ts';
 import { type Caller, InvalidCredentials, type RequiredScope, requireScope } from '../../domain/caller.ts';
 import { type CalledOperation, requireAllowedOperation, toCaller } from '../../domain/console-session.ts';
 import { Failure } from '../../domain/failure.ts';
+import { actorOfCaller } from '../../domain/own-access.ts';
 import type { Partner } from '../../domain/partner.ts';
 import type { AsCaller, CallerScope } from '../../ports/request-store.ts';
 import {
@@ -154,7 +155,11 @@ export function addCallerScope(
 /** Returns the scope of the partner itself, for data that does not belong to a customer. */
 export function findPartnerScopeOf(request: FastifyRequest): CallerScope | undefined {
   const partner = findPartnerOf(request);
-  return partner && { partnerId: partner.id, customerId: null };
+  return partner && { partnerId: partner.id, customerId: null, caller: namesOf(callerOf(request)) };
+}
+
+function namesOf(caller: Caller): NonNullable<CallerScope['caller']> {
+  return { actor: actorOfCaller(caller), requester: requesterOf(caller) };
 }
 
 const customers = new WeakMap<FastifyRequest, IdentifiedCustomer>();
@@ -180,8 +185,14 @@ export function addCustomerScope(api: Api, deps: IdentifyDeps): void {
 }
 
 /** Returns undefined if the request was denied. */
-export function findScopeOf(request: FastifyRequest): AudienceScope | undefined {
+function findScopeOf(request: FastifyRequest): AudienceScope | undefined {
   return customers.get(request)?.scope;
+}
+
+/** Like `findPartnerScopeOf`, for data that can belong to a customer. */
+export function findCustomerScopeOf(request: FastifyRequest): CallerScope | undefined {
+  const scope = findScopeOf(request);
+  return scope && { ...scope, caller: namesOf(callerOf(request)) };
 }
 
 export function scopeOf(request: FastifyRequest): AudienceScope {

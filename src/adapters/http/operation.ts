@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, LogLevel } from 'fastify';
 import type { Readable } from 'node:stream';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { RequiredScope } from '../../domain/caller.ts';
 import type { FailureCode } from '../../domain/failure-catalog.ts';
 import type { FieldError } from '../../domain/failure.ts';
@@ -123,10 +123,14 @@ declare module 'fastify' {
   }
 }
 
+/** A parameter that a write does not know may change what it means, such as `dry_run`, so it is not ignored. */
+const noParameters = z.strictObject({});
+
 export function addRoute<Deps>(api: Api, deps: Deps, route: Route<Deps>): void {
   const { id, tag, method, path, scope, params, query, body, response, otherResponses = {}, options } = route;
   const others = Object.entries(otherResponses).filter(([, { example }]) => example !== undefined);
   const statuses = [String(response.status), ...others.map(([status]) => status)];
+  const querystring = query ?? (method === 'GET' ? undefined : noParameters);
   // The handler serializes each event of a stream.
   const hasBody = response.schema !== undefined && response.events === undefined;
   api.route({
@@ -135,7 +139,7 @@ export function addRoute<Deps>(api: Api, deps: Deps, route: Route<Deps>): void {
     url: path,
     schema: {
       ...(params ? { params } : {}),
-      ...(query ? { querystring: query } : {}),
+      ...(querystring ? { querystring } : {}),
       ...(body ? { body } : {}),
       ...(hasBody ? { response: Object.fromEntries(statuses.map((status) => [status, response.schema])) } : {}),
     },

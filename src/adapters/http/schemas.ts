@@ -66,6 +66,14 @@ export const audienceName = z
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'name must not contain control characters.')
   .meta({ minLength: 1, maxLength: 256 });
 
+/** Names the sender of a request in a record. */
+export function requester(description: string) {
+  return z
+    .string()
+    .nullable()
+    .meta({ description: `${description} Null if an operator, a subscription, or an earlier release did it.` });
+}
+
 /** The files that a retry loads. Without a default, so that the fingerprint of an earlier request stays the same. */
 export const retriedFilesField = z.enum(retriedFiles, { error: 'files must be "all" or "failed".' }).optional().meta({
   description:

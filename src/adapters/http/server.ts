@@ -36,7 +36,7 @@ import {
   addCustomerScope,
   addOperatorAuthentication,
   findPartnerScopeOf,
-  findScopeOf,
+  findCustomerScopeOf,
 } from './authentication.ts';
 import { type ConsoleDeps, addConsole } from './console/console.ts';
 import { type HttpLimits, type TlsSource, acceptEmptyJsonBodies, createHttpServer } from './http-limits.ts';
@@ -144,11 +144,11 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
     addAuthentication(authenticated, deps);
     addCallerScope(authenticated, deps, findPartnerScopeOf);
     addRequestLimit(authenticated, { requestLimits, requestLimiter: limitRequests({ ...deps, log: logger }) });
+    acceptEmptyJsonBodies(authenticated);
     for (const route of partnerRoutes) addRoute(authenticated, deps, route);
     authenticated.register(async (audiences: Api) => {
       addCustomerScope(audiences, deps);
-      addCallerScope(audiences, deps, findScopeOf);
-      acceptEmptyJsonBodies(audiences);
+      addCallerScope(audiences, deps, findCustomerScopeOf);
       for (const route of audienceRoutes) addRoute(audiences, deps, route);
       audiences.register(async (deprecated: Api) => {
         deprecated.addHook('onSend', async (_request, reply) => {

@@ -140,6 +140,7 @@ describe('a validation message', () => {
     expect(validate('queueImport', 'body', file)).toEqual({ value: { ...file, path_type: 0, mode: 'merge' } });
     expect(validate('listImportLogs', 'querystring', {})).toEqual({ value: { limit: 100 } });
     expect(validate('getImportLog', 'params', { import_log_id: '12' })).toEqual({ value: { import_log_id: 12 } });
-    expect(validate('clearAudience', 'body', null)).toEqual({ value: null });
+    expect(validate('clearAudience', 'body', null)).toEqual({ value: undefined });
+    expect(validate('retryImport', 'body', null)).toEqual({ value: {} });
   });
 });

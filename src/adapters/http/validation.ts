@@ -14,8 +14,10 @@ type RequestPart = 'params' | 'querystring' | 'headers' | 'body';
 
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema, httpPart }) =>
-  (data: unknown) => {
+  (given: unknown) => {
     const part = partNamed(httpPart);
+    // Fastify passes null for a missing body.
+    const data = part === 'body' && given === null ? undefined : given;
     const { data: value, error } = schema.safeParse(data, { error: (issue) => messageOf(issue, part) });
     return error ? { error: validationFailure(error.issues, part, data) } : { value };
   };

@@ -6,7 +6,7 @@ import { cancelledCode, failureOfJob, jobStatus } from '../../domain/job.ts';
 import type { AudiencePath } from '../../domain/source-file.ts';
 import { inScope } from './audience-files.ts';
 import type { Tx } from './db/tables.ts';
-import { failedFilesOf, toJobStatus } from './lane/jobs.ts';
+import { failedFilesOf, findListedJob, toJobStatus } from './lane/jobs.ts';
 
 // Appends are the jobs of an audience, and clears are its dead generations. Retention removes both after some time.
 
@@ -22,19 +22,20 @@ export async function findAppend(
   audienceId: number,
   appendId: JobId,
 ): Promise<FoundAppend | null> {
+  const listed = await findListedJob(tx, appendId);
   const row = await appendOf(tx, scope, audienceId, appendId)
     .innerJoin('job', 'job.id', 'load.job_id')
-    .select(['job.listed_at', 'load.file_path', 'load.literal_path'])
+    .select(['load.file_path', 'load.literal_path'])
     .select(statusOfFiles.as('status'))
     .select(sql<boolean>`load.generation < audience.generation`.as('is_cleared'))
     .select(
-      failedFilesOf(tx, appendId)
+      failedFilesOf(tx, listed ?? appendId)
         .select(sql<number>`count(*)`.as('count'))
         .as('failed_files'),
     )
     .executeTakeFirst();
   if (!row) return null;
-  const failedFiles = row.listed_at === null ? null : (row.failed_files ?? 0);
+  const failedFiles = listed === null ? null : (row.failed_files ?? 0);
   return {
     state: { status: toJobStatus(row.status), isCleared: row.is_cleared, failedFiles },
     path: { relative: row.file_path, literal: row.literal_path },
@@ -78,6 +79,7 @@ type AppendRow = {
   finished_at: Date | null;
   cancel_requested_at: Date | null;
   cancel_requested_by: string | null;
+  canceled_by: string | null;
   file_path: string;
   retry_of: JobId | null;
   is_cleared: boolean;
@@ -134,7 +136,7 @@ async function selectAppends(
   const files = (status: RawBuilder<unknown>): RawBuilder<number> => sql<number>`count(*) FILTER (WHERE ${status})`;
   const { rows } = await sql<AppendRow>`
     SELECT job.id, ${statusOfFiles} AS status, job.cancelled, job.failure_code, job.failure_detail, job.listed_at, job.finished_at,
-      job.cancel_requested_at, job.cancel_requested_by, coalesce(load.literal_path, load.file_path) AS file_path,
+      job.cancel_requested_at, job.cancel_requested_by, job.canceled_by, coalesce(load.literal_path, load.file_path) AS file_path,
       load.retry_of, load.generation < audience.generation AS is_cleared, file.*
     FROM audience_load load JOIN job ON job.id = load.job_id JOIN audience ON audience.id = load.audience_id,
       LATERAL (
@@ -161,6 +163,7 @@ function toAppend(row: AppendRow): Append {
     cancelRequest: row.cancel_requested_at && {
       at: row.cancel_requested_at,
       by: row.cancel_requested_by === 'partner' ? 'partner' : 'operator',
+      name: row.canceled_by,
     },
     retryOf: row.retry_of,
     isCleared: row.is_cleared,

@@ -17,7 +17,15 @@ import { readSnapshot } from './db/read-snapshot.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { selectMatchingImports } from './import-filter.ts';
 import { cancelJob } from './lane/cancel-job.ts';
-import { failedFilesOf, toImportMode, toJobStatus, toKeyType, toLogType, toPathType } from './lane/jobs.ts';
+import {
+  failedFilesOf,
+  findListedJob,
+  toImportMode,
+  toJobStatus,
+  toKeyType,
+  toLogType,
+  toPathType,
+} from './lane/jobs.ts';
 import { postgresAcceptedRequests, runIdempotently } from './idempotency-store.ts';
 import { submitJob } from './lane/lane-store.ts';
 import { settleObjects } from './lane/settle-objects.ts';
@@ -77,16 +85,17 @@ async function selectSubmitted(
   partnerId: PartnerId,
   importLogId: number,
 ): Promise<SubmittedImport | null> {
+  const listed = await findListedJob(db, importLogId);
   const row = await db
     .selectFrom('import_log as log')
     .innerJoin('job', 'job.id', 'log.job_id')
     .where('log.partner_id', '=', partnerId)
     .where('log.job_id', '=', importLogId)
     .where('log.log_type', '=', logType.import)
-    .select(['job.status', 'job.listed_at'])
+    .select(['job.status'])
     .select(['log.file_path', 'log.path_type', 'log.key_type', 'log.compressed', 'log.mode'])
     .select(
-      failedFilesOf(db, importLogId)
+      failedFilesOf(db, listed ?? importLogId)
         .select(sql<number>`count(*)`.as('count'))
         .as('failed_files'),
     )
@@ -94,7 +103,7 @@ async function selectSubmitted(
   if (!row) return null;
   return {
     status: toJobStatus(row.status),
-    failedFiles: row.listed_at === null ? null : (row.failed_files ?? 0),
+    failedFiles: listed === null ? null : (row.failed_files ?? 0),
     filePath: row.file_path,
     pathType: toPathType(row.path_type),
     keyType: toKeyType(row.key_type),
@@ -239,7 +248,8 @@ async function selectImportLogs(
     .innerJoin('job', 'job.id', 'log.job_id')
     .where('log.partner_id', '=', partnerId)
     .select(['job.id', 'job.status', 'job.created_at', 'job.updated_at', 'job.listed_at', 'job.finished_at'])
-    .select(['job.cancel_requested_at', 'job.cancel_requested_by', 'log.retry_of', 'log.subscription_id'])
+    .select(['job.cancel_requested_at', 'job.cancel_requested_by', 'job.canceled_by'])
+    .select(['log.requested_by', 'log.retry_of', 'log.subscription_id'])
     .select(['log.file_path', 'log.path_type', 'log.key_type', 'log.log_type', 'log.keys'])
     .select(['log.bytes_total', 'log.total_rows', 'log.unique_devices', 'log.errors'])
     .select([filesRead.as('read'), jobsAhead.as('jobs_ahead'), runningSeconds.as('running_seconds')]);
@@ -269,7 +279,9 @@ async function selectImportLogs(
     cancelRequest: row.cancel_requested_at && {
       at: row.cancel_requested_at,
       by: row.cancel_requested_by === 'partner' ? 'partner' : 'operator',
+      name: row.canceled_by,
     },
+    requestedBy: row.requested_by,
     retryOf: row.retry_of,
     subscriptionId: row.subscription_id,
   }));

@@ -94,7 +94,8 @@ const columns: readonly [Column<AudienceHistoryEntry>, ...Column<AudienceHistory
           {append.cancel_requested_at !== null && (
             <span class="small muted">
               {' '}
-              canceled by the {append.cancel_requested_by} <Time at={append.cancel_requested_at} />
+              canceled by {append.canceled_by ?? `the ${append.cancel_requested_by}`}{' '}
+              <Time at={append.cancel_requested_at} />
             </span>
           )}
         </div>

@@ -28,6 +28,8 @@ const record: ImportLog = {
   finished_at: null,
   cancel_requested_at: null,
   cancel_requested_by: null,
+  canceled_by: null,
+  requested_by: null,
   retry_of: null,
   subscription_id: null,
   progress: {

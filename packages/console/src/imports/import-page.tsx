@@ -51,7 +51,8 @@ function ImportOf({ id }: { readonly id: number }) {
           {value.cancel_requested_at !== null && (
             <>
               {' '}
-              · canceled by the {value.cancel_requested_by} <Time at={value.cancel_requested_at} />
+              · canceled by {value.canceled_by ?? `the ${value.cancel_requested_by}`}{' '}
+              <Time at={value.cancel_requested_at} />
             </>
           )}
         </>

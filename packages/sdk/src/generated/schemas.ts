@@ -83,6 +83,8 @@ export type AudienceAppend = {
   readonly cancel_requested_at: string | null;
   /** Who canceled the append. */
   readonly cancel_requested_by: 'partner' | 'operator' | null;
+  /** The API key or the user that canceled the append. Null if an operator, a subscription, or an earlier release did it. */
+  readonly canceled_by: string | null;
   /** The append that this one repeats. */
   readonly retry_of: number | null;
   /** Whether a later clear removed the devices or canceled the append. */
@@ -670,6 +672,10 @@ export type ImportLog = {
   readonly cancel_requested_at: string | null;
   /** Who canceled the job. */
   readonly cancel_requested_by: 'partner' | 'operator' | null;
+  /** The API key or the user that canceled the job. Null if an operator, a subscription, or an earlier release did it. */
+  readonly canceled_by: string | null;
+  /** The API key or the user that requested the import. Null if an operator, a subscription, or an earlier release did it. */
+  readonly requested_by: string | null;
   /** The import that this one repeats. */
   readonly retry_of: number | null;
   /** The subscription that created this import. */

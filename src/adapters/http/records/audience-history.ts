@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HistoryEntry } from '../../../domain/audience-history.ts';
 import { cancelRequesters } from '../../../domain/cancellation.ts';
-import { code, status, timestamp } from '../schemas.ts';
+import { code, requester, status, timestamp } from '../schemas.ts';
 
 /** Every entry of a page needs the counts of its files. */
 export const maxHistoryShown = 100;
@@ -25,6 +25,7 @@ const appendSchema = z
       .nullable()
       .meta({ description: 'When the append was canceled. Null unless it was.' }),
     cancel_requested_by: z.enum(cancelRequesters).nullable().meta({ description: 'Who canceled the append.' }),
+    canceled_by: requester('The API key or the user that canceled the append.'),
     retry_of: z.int().nullable().meta({ description: 'The append that this one repeats.' }),
     cleared: z.boolean().meta({ description: 'Whether a later clear removed the devices or canceled the append.' }),
   })
@@ -66,6 +67,7 @@ export const historyExample: HistoryRecord[] = [
       finished_at: '2026-11-15T01:12:19.120Z',
       cancel_requested_at: null,
       cancel_requested_by: null,
+      canceled_by: null,
       retry_of: null,
       cleared: false,
     },
@@ -91,6 +93,7 @@ export function historyRecord(entry: HistoryEntry): HistoryRecord {
       finished_at: append.finishedAt?.toISOString() ?? null,
       cancel_requested_at: append.cancelRequest?.at.toISOString() ?? null,
       cancel_requested_by: append.cancelRequest?.by ?? null,
+      canceled_by: append.cancelRequest?.name ?? null,
       retry_of: append.retryOf,
       cleared: append.isCleared,
     },

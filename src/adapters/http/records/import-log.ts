@@ -3,7 +3,7 @@ import { cancelRequesters } from '../../../domain/cancellation.ts';
 import type { ImportLog } from '../../../domain/import-log.ts';
 import { jobStatus } from '../../../domain/job.ts';
 import type { LoadedFile } from '../../../ports/records.ts';
-import { code, keyType, pathType, status, timestamp } from '../schemas.ts';
+import { code, keyType, pathType, requester, status, timestamp } from '../schemas.ts';
 
 // Field names and codes follow the specification. Additional fields never replace them.
 
@@ -64,6 +64,8 @@ export const importLogSchema = z
     finished_at: timestamp.nullable().meta({ description: 'Null until the job has finished.' }),
     cancel_requested_at: timestamp.nullable().meta({ description: 'When the job was canceled. Null unless it was.' }),
     cancel_requested_by: z.enum(cancelRequesters).nullable().meta({ description: 'Who canceled the job.' }),
+    canceled_by: requester('The API key or the user that canceled the job.'),
+    requested_by: requester('The API key or the user that requested the import.'),
     retry_of: z.int().nullable().meta({ description: 'The import that this one repeats.' }),
     subscription_id: z.int().nullable().meta({ description: 'The subscription that created this import.' }),
     progress: progressSchema,
@@ -118,6 +120,8 @@ export const importLogExample: ImportLogRecord = {
   finished_at: '2026-11-15T01:12:18.654Z',
   cancel_requested_at: null,
   cancel_requested_by: null,
+  canceled_by: null,
+  requested_by: 'key 1',
   retry_of: null,
   subscription_id: null,
   progress: {
@@ -149,6 +153,8 @@ export function importLogRecord(log: ImportLog): ImportLogRecord {
     finished_at: log.finishedAt?.toISOString() ?? null,
     cancel_requested_at: log.cancelRequest?.at.toISOString() ?? null,
     cancel_requested_by: log.cancelRequest?.by ?? null,
+    canceled_by: log.cancelRequest?.name ?? null,
+    requested_by: log.requestedBy,
     retry_of: log.retryOf,
     subscription_id: log.subscriptionId,
     progress: progressRecord(log),

@@ -21,7 +21,7 @@ export const requestImportRejects = defineRoute({
   description:
     'Reads the files of a finished import again and writes every rejected row to gzipped CSV files under `rejects/<import_log_id>/` in your prefix of the shared bucket. The export does not delay your imports. Requesting it again returns the same export until it expires. After a failure, it reads the failed files again. A file that has changed since the import fails with `file_changed`. Rows are validated with your current attributes. For your own bucket, send the credentials again.',
   params: importLogParams,
-  body: z.strictObject({ credentials: credentialsSchema.optional() }).meta({ id: 'RequestImportRejects' }),
+  body: z.strictObject({ credentials: credentialsSchema.optional() }).meta({ id: 'RequestImportRejects' }).default({}),
   bodyExamples: { sharedBucket: { summary: 'From the shared bucket', value: {} } },
   response: {
     status: 202,

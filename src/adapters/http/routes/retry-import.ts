@@ -21,7 +21,8 @@ export const retryImport = defineRoute({
   params: importLogParams,
   body: z
     .strictObject({ files: retriedFilesField, credentials: credentialsSchema.optional() })
-    .meta({ id: 'RetryImport' }),
+    .meta({ id: 'RetryImport' })
+    .default({}),
   bodyExamples: { sharedBucket: { summary: 'From the shared bucket', value: {} } },
   response: {
     status: 202,

@@ -107,7 +107,7 @@ export const apiTables: Readonly<Record<string, string>> = {
     'SELECT (id, partner_id, name, scopes, created_at, last_used_at, expires_at, revoked_at, created_by), INSERT (partner_id, key_hash, name, scopes, expires_at, created_by), UPDATE (expires_at, revoked_at)',
   attribute: 'SELECT, INSERT (partner_id, name), UPDATE (name, retired_at)',
   attribute_foreign_key: 'SELECT, INSERT, UPDATE (attribute_id)',
-  job: 'SELECT, INSERT, UPDATE (status, cancelled, cancel_requested_at, cancel_requested_by, finished_at, updated_at, cleaned_at)',
+  job: 'SELECT, INSERT, UPDATE (status, cancelled, cancel_requested_at, cancel_requested_by, canceled_by, finished_at, updated_at, cleaned_at)',
   import_log: 'SELECT, INSERT',
   // Only workers decrypt the sealed credentials.
   job_credential: 'INSERT',

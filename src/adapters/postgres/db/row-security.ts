@@ -61,10 +61,11 @@ function currentCaller(): CallerScope | undefined {
 }
 
 /**
- * The policies in the `row-security` migration read these settings. They are set per session, and only when the caller
- * changes.
+ * The policies in the `row-security` migration read the first two settings, and the `requesters` migration describes the
+ * others. They are set per session, and only when the caller changes.
  */
-const setCaller = `SELECT set_config('inlet.partner', $1, false), set_config('inlet.customer', $2, false)`;
+const setCaller = `SELECT set_config('inlet.partner', $1, false), set_config('inlet.customer', $2, false),
+  set_config('inlet.caller', $3, false), set_config('inlet.requester', $4, false)`;
 
 /**
  * A pool whose connections are bound to the current caller. Every checkout sets the session's caller if it has changed,
@@ -101,7 +102,7 @@ export function callersPool(anonymousPool: Pool, callerPool: Pool, timeoutMs: nu
       if (!caller) return anonymousPool.connect();
       const client = await connectWithPermit(caller.partnerId);
       const settings = settingsOf(caller);
-      if (callerOf.get(client) === settings.join(' ')) return client;
+      if (callerOf.get(client) === settings.join('\n')) return client;
       callerOf.delete(client);
       try {
         await client.query(setCaller, settings);
@@ -109,7 +110,7 @@ export function callersPool(anonymousPool: Pool, callerPool: Pool, timeoutMs: nu
         client.release(true);
         throw error;
       }
-      callerOf.set(client, settings.join(' '));
+      callerOf.set(client, settings.join('\n'));
       return client;
     },
     end: async () => {
@@ -118,9 +119,9 @@ export function callersPool(anonymousPool: Pool, callerPool: Pool, timeoutMs: nu
   };
 }
 
-function settingsOf({ partnerId, customerId }: CallerScope): string[] {
+function settingsOf({ partnerId, customerId, caller }: CallerScope): string[] {
   const customer = customerId === 'every' ? '*' : String(customerId ?? '');
-  return [String(partnerId), customer];
+  return [String(partnerId), customer, caller?.actor ?? '', caller?.requester ?? ''];
 }
 
 export type PartnerSemaphore = {

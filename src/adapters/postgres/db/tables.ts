@@ -77,6 +77,7 @@ type JobTable = {
   cancelled: Generated<boolean>;
   cancel_requested_at: Date | null;
   cancel_requested_by: string | null;
+  canceled_by: string | null;
   failure_code: string | null;
   failure_detail: string | null;
   created_at: Timestamp;
@@ -104,6 +105,7 @@ type ImportLogTable = {
   retry_of: number | null;
   only_failed: Generated<boolean>;
   subscription_id: number | null;
+  requested_by: Generated<string | null>;
 };
 
 type JobFileTable = {

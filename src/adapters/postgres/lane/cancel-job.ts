@@ -47,6 +47,7 @@ function request(requester: CancelRequester) {
   return {
     cancel_requested_at: sql<Date>`coalesce(cancel_requested_at, now())`,
     cancel_requested_by: sql<string>`coalesce(cancel_requested_by, ${requester})`,
+    canceled_by: sql<string | null>`coalesce(canceled_by, nullif(current_setting('inlet.requester', true), ''))`,
     updated_at: sql<Date>`now()`,
   };
 }

@@ -72,11 +72,30 @@ export async function startAudienceLoad(
 }
 
 export async function selectFailedFiles(db: Database, jobId: JobId): Promise<readonly FileToLoad[] | null> {
-  const job = await db.selectFrom('job').select('listed_at').where('id', '=', jobId).executeTakeFirst();
+  const listed = await findListedJob(db, jobId);
+  if (listed === null) return null;
+  return failedFilesOf(db, listed).select(['key', 'path', 'etag', 'size', 'gzip']).orderBy('id').execute();
+}
+
+/** The job whose failed files a job loads, if the job is such a retry. */
+export const onlyFailedOf = sql<JobId | null>`
+  CASE WHEN log.only_failed THEN log.retry_of WHEN load.only_failed THEN load.retry_of END`;
+
+/**
+ * Returns the job that has the files of a job. A retry of failed files that ended before it listed them has the files of
+ * the job that it repeats. Null if the files were never listed.
+ */
+export async function findListedJob(db: Database | Tx, jobId: JobId): Promise<JobId | null> {
+  const job = await db
+    .selectFrom('job')
+    .leftJoin('import_log as log', 'log.job_id', 'job.id')
+    .leftJoin('audience_load as load', 'load.job_id', 'job.id')
+    .where('job.id', '=', jobId)
+    .select(['job.listed_at', onlyFailedOf.as('only_failed_of')])
+    .executeTakeFirst();
   // A job that is past its retention has no files left.
-  if (!job) return [];
-  if (!job.listed_at) return null;
-  return failedFilesOf(db, jobId).select(['key', 'path', 'etag', 'size', 'gzip']).orderBy('id').execute();
+  if (!job || job.listed_at) return jobId;
+  return job.only_failed_of === null ? null : findListedJob(db, job.only_failed_of);
 }
 
 /** The files of the job that a retry of the failed files loads. */

@@ -29,6 +29,7 @@ import {
   endJobIn,
   isOfAudience,
   loadColumns,
+  onlyFailedOf,
   selectFailedFiles,
   startAudienceLoad,
   startDelete,
@@ -196,11 +197,7 @@ async function lockHead(
       'log.mode',
       'log.subscription_id',
     ])
-    .select([
-      sql<JobId | null>`CASE WHEN log.only_failed THEN log.retry_of WHEN load.only_failed THEN load.retry_of END`.as(
-        'only_failed_of',
-      ),
-    ])
+    .select([onlyFailedOf.as('only_failed_of')])
     .select([
       'log.attribute_ids',
       'load.audience_id',
