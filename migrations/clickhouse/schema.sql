@@ -157,7 +157,8 @@ CREATE TABLE {database}.judged_lines
     `country` LowCardinality(String),
     `is_deleted` UInt8,
     `attribute_ids` Array(UInt64),
-    `line` String
+    `line` String,
+    `is_suppressed` UInt8 DEFAULT 0
 )
 ENGINE = `Null`;
 
@@ -169,7 +170,9 @@ CREATE MATERIALIZED VIEW {database}.judged_lines_to_load_counts TO {database}.lo
     `rows` UInt64,
     `bytes` UInt64,
     `first_row` UInt64,
-    `staged_rows` UInt64
+    `staged_rows` UInt64,
+    `suppressed_rows` UInt64,
+    `suppressed_devices` AggregateFunction(uniqExact, UUID)
 )
 AS SELECT
     load_id,
@@ -178,7 +181,9 @@ AS SELECT
     count() AS rows,
     sum(bytes) AS bytes,
     min(row) AS first_row,
-    sum(if(reason = '', length(attribute_ids), 0)) AS staged_rows
+    sum(if(reason = '', length(attribute_ids), 0)) AS staged_rows,
+    sum(toUInt64(is_suppressed)) AS suppressed_rows,
+    uniqExactStateIf(device, is_suppressed) AS suppressed_devices
 FROM {database}.judged_lines
 GROUP BY
     load_id,
@@ -254,7 +259,8 @@ CREATE TABLE {database}.judged_members
     `reason` LowCardinality(String),
     `device` UUID,
     `event` String,
-    `line` String
+    `line` String,
+    `is_suppressed` UInt8 DEFAULT 0
 )
 ENGINE = `Null`;
 
@@ -265,7 +271,9 @@ CREATE MATERIALIZED VIEW {database}.judged_members_to_load_counts TO {database}.
     `reason` LowCardinality(String),
     `rows` UInt64,
     `bytes` UInt64,
-    `first_row` UInt64
+    `first_row` UInt64,
+    `suppressed_rows` UInt64,
+    `suppressed_devices` AggregateFunction(uniqExact, UUID)
 )
 AS SELECT
     load_id,
@@ -273,7 +281,9 @@ AS SELECT
     reason,
     count() AS rows,
     sum(bytes) AS bytes,
-    min(row) AS first_row
+    min(row) AS first_row,
+    sum(toUInt64(is_suppressed)) AS suppressed_rows,
+    uniqExactStateIf(device, is_suppressed) AS suppressed_devices
 FROM {database}.judged_members
 GROUP BY
     load_id,
@@ -340,7 +350,9 @@ CREATE TABLE {database}.load_counts
     `bytes` UInt64,
     `first_row` UInt64,
     `loaded_on` Date DEFAULT today(),
-    `staged_rows` UInt64 DEFAULT 0
+    `staged_rows` UInt64 DEFAULT 0,
+    `suppressed_rows` UInt64 DEFAULT 0,
+    `suppressed_devices` AggregateFunction(uniqExact, UUID)
 )
 ENGINE = Distributed('{cluster}', '{database}', 'load_counts_local', load_id);
 
@@ -353,7 +365,9 @@ CREATE TABLE {database}.load_counts_local
     `bytes` UInt64,
     `first_row` UInt64,
     `loaded_on` Date DEFAULT today(),
-    `staged_rows` UInt64 DEFAULT 0
+    `staged_rows` UInt64 DEFAULT 0,
+    `suppressed_rows` UInt64 DEFAULT 0,
+    `suppressed_devices` AggregateFunction(uniqExact, UUID)
 )
 ENGINE = MergeTree
 PARTITION BY toMonday(loaded_on)
@@ -490,3 +504,21 @@ ENGINE = MergeTree
 PARTITION BY load_id
 ORDER BY (file_id, device, event)
 SETTINGS index_granularity = 8192, parts_to_delay_insert = 100000, parts_to_throw_insert = 100000, max_parts_in_total = 1000000;
+
+CREATE TABLE {database}.stand_in_key_local
+(
+    `key` UUID
+)
+ENGINE = MergeTree
+ORDER BY key
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+
+CREATE TABLE {database}.suppressed_hashes_local
+(
+    `hash` FixedString(32),
+    `version` UInt64,
+    `is_removed` UInt8
+)
+ENGINE = ReplacingMergeTree(version, is_removed)
+ORDER BY hash
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;

@@ -37,12 +37,7 @@ $_$;
 CREATE FUNCTION public.audit_actor() RETURNS text
     LANGUAGE sql STABLE
     AS $$
-  SELECT coalesce(
-    nullif(current_setting('inlet.actor', true), ''),
-    nullif(current_setting('inlet.caller', true), ''),
-    nullif(current_setting('application_name'), ''),
-    session_user
-  )
+  SELECT coalesce(nullif(current_setting('inlet.actor', true), ''), nullif(current_setting('application_name'), ''), session_user)
 $$;
 
 CREATE FUNCTION public.audit_change() RETURNS trigger
@@ -919,7 +914,7 @@ CREATE TABLE public.import_log (
     retry_of bigint,
     only_failed boolean DEFAULT false NOT NULL,
     subscription_id bigint,
-    requested_by text DEFAULT NULLIF(current_setting('inlet.requester'::text, true), ''::text),
+    suppressed bigint DEFAULT 0 NOT NULL,
     CONSTRAINT import_log_mode_check CHECK ((mode = ANY (ARRAY['merge'::text, 'replace'::text])))
 );
 
@@ -981,7 +976,6 @@ CREATE TABLE public.job (
     cleaned_at timestamp with time zone,
     cancel_requested_at timestamp with time zone,
     cancel_requested_by text,
-    canceled_by text,
     CONSTRAINT job_kind_check CHECK ((kind = ANY (ARRAY['import'::text, 'delete'::text, 'audience'::text]))),
     CONSTRAINT job_status_check CHECK (((status >= 0) AND (status <= 3)))
 );
@@ -1020,6 +1014,8 @@ CREATE TABLE public.job_file (
     superseded boolean DEFAULT false NOT NULL,
     reloads smallint DEFAULT 0 NOT NULL,
     dismissed_at timestamp with time zone,
+    suppressed_rows bigint DEFAULT 0 NOT NULL,
+    suppressed_devices bigint DEFAULT 0 NOT NULL,
     CONSTRAINT job_file_status_check CHECK (((status >= 0) AND (status <= 3)))
 );
 
@@ -1060,7 +1056,8 @@ CREATE TABLE public.load_account (
     partner_id bigint NOT NULL,
     job_id bigint NOT NULL,
     staged_rows jsonb NOT NULL,
-    published_at timestamp with time zone
+    published_at timestamp with time zone,
+    suppression_version bigint DEFAULT 0 NOT NULL
 );
 
 CREATE SEQUENCE public.load_id
@@ -1294,6 +1291,17 @@ CREATE TABLE public.subscription_state (
     last_job_id bigint
 )
 WITH (fillfactor='50');
+
+CREATE TABLE public.suppression (
+    only_row boolean DEFAULT true NOT NULL,
+    version bigint DEFAULT 0 NOT NULL,
+    last_version bigint DEFAULT 0 NOT NULL,
+    hashes bigint DEFAULT 0 NOT NULL,
+    content text DEFAULT '0'::text NOT NULL,
+    stand_in_key uuid DEFAULT gen_random_uuid() NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT suppression_only_row_check CHECK (only_row)
+);
 
 CREATE TABLE public.sweep (
     name text NOT NULL,
@@ -1587,6 +1595,9 @@ ALTER TABLE ONLY public.subscription
 
 ALTER TABLE ONLY public.subscription_state
     ADD CONSTRAINT subscription_state_pkey PRIMARY KEY (subscription_id);
+
+ALTER TABLE ONLY public.suppression
+    ADD CONSTRAINT suppression_pkey PRIMARY KEY (only_row);
 
 ALTER TABLE ONLY public.sweep
     ADD CONSTRAINT sweep_pkey PRIMARY KEY (name);
@@ -2493,8 +2504,6 @@ GRANT UPDATE(cleaned_at) ON TABLE public.job TO inlet_api;
 GRANT UPDATE(cancel_requested_at) ON TABLE public.job TO inlet_api;
 
 GRANT UPDATE(cancel_requested_by) ON TABLE public.job TO inlet_api;
-
-GRANT UPDATE(canceled_by) ON TABLE public.job TO inlet_api;
 
 GRANT INSERT ON TABLE public.job_credential TO inlet_api;
 

@@ -1,4 +1,3 @@
-import { hostname, userInfo } from 'node:os';
 import type { Logger } from 'pino';
 import { postgresApiKeyStore } from '../adapters/postgres/api-key-store.ts';
 import { postgresAuditLog } from '../adapters/postgres/audit-log.ts';
@@ -8,6 +7,7 @@ import { postgresLaneStore } from '../adapters/postgres/lane/lane-store.ts';
 import { postgresOperations } from '../adapters/postgres/operations/operations.ts';
 import { randomKeys } from '../adapters/vault/keys.ts';
 import { type Config, limitsOf } from './config.ts';
+import { operatorName } from './operator-name.ts';
 import { hasRoleIdentity } from './source-storage.ts';
 import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
 
@@ -41,18 +41,4 @@ export function cliDeps(connections: Connections) {
     backups: instrumentPort('postgres', 'backups', postgresBackupHistory(db)),
     operations: wrapPort('operations', postgresOperations(db, boss)),
   };
-}
-
-/** Returns the operator's user name on this machine, for the audit log. */
-export function operatorName(): string {
-  return `${userName()}@${hostname()}`;
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container can run under a user ID that has no name.
-    return `uid-${process.getuid?.() ?? 'unknown'}`;
-  }
 }

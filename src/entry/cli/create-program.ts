@@ -13,6 +13,7 @@ import { addKeyCommands } from './key-commands.ts';
 import { addKnownDevicesCommands } from './known-devices-command.ts';
 import { addRepairCommands } from './repair-command.ts';
 import { addPrivacyCommands } from './privacy-command.ts';
+import { addSuppressionCommands } from './suppression-commands.ts';
 import { addTopologyCommands } from './topology-command.ts';
 import { addPartnerCommands } from './partner-commands.ts';
 
@@ -36,6 +37,7 @@ export function createProgram(): Command {
     addIndexCommands(program);
     addPrivacyCommands(program);
     addTopologyCommands(program);
+    addSuppressionCommands(program);
     addExamples(program);
   });
 }

@@ -44,6 +44,12 @@ const examples: Readonly<Record<string, string>> = {
   'privacy list': 'inlet privacy list',
   'privacy proof': 'inlet privacy proof 12 > proof.json',
   'privacy public-key': 'inlet privacy public-key',
+  'privacy suppress add': 'inlet privacy suppress add a3f1c2d4-5678-90ab-cdef-1234567890ab',
+  'privacy suppress remove': 'inlet privacy suppress remove 250KY6lOgzYUB3EHrkbDCE2kMEZQE69SF38muhoDudI=',
+  'privacy suppress import': 'inlet privacy suppress import 20261116_1234_DROP_MAID.csv',
+  'privacy suppress status': 'inlet privacy suppress status',
+  'privacy suppress sync': 'inlet privacy suppress sync',
+  'privacy suppress match': 'inlet privacy suppress match',
   'topology show': 'inlet topology',
   'topology change': 'inlet topology change --confirm',
 };

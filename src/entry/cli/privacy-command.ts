@@ -18,7 +18,7 @@ export function addPrivacyCommands(program: Command): void {
         throw new Failure('invalid_request', 'Use either --file or --id.');
       const [{ requestErasure }, { operatorName }] = await Promise.all([
         import('../erasure.ts'),
-        import('../wire-cli.ts'),
+        import('../operator-name.ts'),
       ]);
       const given = file === undefined ? { ids: id ?? [] } : { file };
       const { id: erasureId, ids, invalidLines } = await requestErasure(given, operatorName());

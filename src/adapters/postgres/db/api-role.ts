@@ -167,6 +167,7 @@ export const closedToApi: Readonly<Record<string, string>> = {
   report_budget: 'used by the previous release only',
   repair_load: 'written by `inlet repair` and read by workers',
   shard: 'read through recorded_shards()',
+  suppression: 'written by `inlet privacy suppress` and read by workers',
   source_bucket: 'read by workers and `inlet doctor`',
   sweep: 'used by workers only',
 };

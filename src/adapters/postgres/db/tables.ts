@@ -100,6 +100,7 @@ type ImportLogTable = {
   attribute_ids: ColumnType<readonly number[] | null, string | null | undefined, string | null>;
   bytes_total: Generated<number>;
   total_rows: Generated<number>;
+  suppressed: Generated<number>;
   unique_devices: Generated<number>;
   errors: ColumnType<readonly ImportLogError[] | null, string | null, string | null>;
   retry_of: number | null;
@@ -130,6 +131,8 @@ type JobFileTable = {
   audience_id: number | null;
   generation: number | null;
   uploaded_devices: Generated<number>;
+  suppressed_rows: Generated<number>;
+  suppressed_devices: Generated<number>;
   superseded: Generated<boolean>;
   reloads: Generated<number>;
   dismissed_at: Date | null;
@@ -144,6 +147,17 @@ type LoadAccountTable = {
   job_id: JobId;
   staged_rows: ColumnType<readonly number[], string, never>;
   published_at: Date | null;
+  suppression_version: Generated<number>;
+};
+
+type SuppressionTable = {
+  only_row: Generated<boolean>;
+  version: Generated<number>;
+  last_version: Generated<number>;
+  hashes: Generated<number>;
+  content: Generated<string>;
+  stand_in_key: Generated<string>;
+  changed_at: Timestamp;
 };
 
 type CustomerTable = { id: Generated<number>; partner_id: PartnerId; name: string; created_at: Timestamp };
@@ -439,6 +453,7 @@ export type Tables = {
   job_credential: JobCredentialTable;
   job_file: JobFileTable;
   load_account: LoadAccountTable;
+  suppression: SuppressionTable;
   customer: CustomerTable;
   user_token: UserTokenTable;
   audience: AudienceTable;
