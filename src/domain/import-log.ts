@@ -43,6 +43,8 @@ export type ImportLog = {
   readonly keys: readonly string[] | null;
   readonly uniqueDevices: bigint;
   readonly totalRows: bigint;
+  /** The sum of the suppressed devices of each file, each rounded as partners see it. */
+  readonly suppressed: number;
   readonly errors: readonly ImportLogError[] | null;
   readonly progress: Progress;
   readonly createdAt: Date;

@@ -6,6 +6,8 @@ export type LoadAccount = {
   readonly staged: ShardRows;
   /** True if these rows were published. In that case, the staging table may already have been dropped. */
   readonly isPublished: boolean;
+  /** The version of the suppression list that the rows were checked against. */
+  readonly suppressionVersion: number;
 };
 
 /** Every row that the accepted lines produce must be on exactly one shard. Returns the difference, or null. */

@@ -20,6 +20,8 @@ export type AudienceFile = {
   readonly etag: string | null;
   readonly rowsUploaded: number;
   readonly rowsRejected: number;
+  /** Distinct devices on the suppression list. */
+  readonly suppressedDevices: number;
   readonly failure: { readonly code: string; readonly detail: string } | null;
   readonly dismissedAt: Date | null;
   readonly updatedAt: Date;

@@ -2,6 +2,7 @@ import type { JobId, LoadId, PartnerId } from '../domain/ids.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { ImportLogError, ImportMode, KeyType } from '../domain/import-log.ts';
 import type { LoadAccount } from '../domain/row-account.ts';
+import type { SuppressionList } from '../domain/suppression.ts';
 import type { Load } from './load-stage.ts';
 import type { JobSource } from './object-store.ts';
 import type { DeviceCounts } from './warehouse.ts';
@@ -103,6 +104,8 @@ export type JobSummary = {
   readonly loadIds: readonly LoadId[];
   /** The row counts recorded when these loads were staged. Loads staged by the previous release have none. */
   readonly accounts: ReadonlyMap<LoadId, LoadAccount>;
+  /** The current suppression list. */
+  readonly suppression: SuppressionList;
   /** Number of accepted rows in the loaded files. */
   readonly acceptedRows: number;
   /** Loads of canceled files. A worker may still be staging them. */
@@ -168,6 +171,11 @@ export interface LaneStore {
    * load that another holder of the lane has claimed.
    */
   reloadFiles(jobId: JobId, loads: readonly StagedLoad[], maxReloads: number): Promise<void>;
+  /**
+   * Discards loads that were checked against an earlier version of the suppression list and are not published. Their files
+   * are staged again from the source. Has no effect on loads that another holder of the lane has published or discarded.
+   */
+  restageFiles(jobId: JobId, loadIds: readonly LoadId[]): Promise<void>;
   /**
    * Marks the files of the loads as loaded. Returns false and writes nothing if another holder of the lane has claimed
    * one of the loads.

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import type { Failure } from '../domain/failure.ts';
 import type { JobVersions } from '../domain/job.ts';
 import type { ShardRows } from '../domain/row-account.ts';
+import type { SuppressionList } from '../domain/suppression.ts';
 import type { JobSource, StoredObject } from './object-store.ts';
 
 /** The tables that receive the rows of a load when the load is published. */
@@ -25,6 +26,8 @@ export type Load = {
   readonly target: LoadTarget;
   /** Size of the files in storage. Files can be compressed. */
   readonly bytes: number;
+  /** The suppression list when the load was claimed. */
+  readonly suppression: SuppressionList;
   /** True if an earlier attempt loaded these files. Its rows may have been published. */
   readonly isRetry?: boolean;
 };
@@ -60,7 +63,13 @@ export type RejectPage = {
 /**
  * `stagedRows` is the number of rows that the accepted lines produce: one per device and attribute, or one per member.
  */
-export type StagedCounts = LoadCounts & { readonly stagedRows: number };
+export type StagedCounts = FileCounts & { readonly stagedRows: number };
+
+/** Accepted rows include suppressed rows. */
+export type FileCounts = LoadCounts & { readonly suppressed?: SuppressedCounts };
+
+/** The rows and the distinct devices of a file that are on the suppression list. */
+export type SuppressedCounts = { readonly rows: number; readonly devices: number };
 
 /** The staging tables, in which ClickHouse validates and counts rows. Staged rows are not visible anywhere else. */
 export interface LoadStage {
@@ -127,8 +136,8 @@ export type BatchClaim = {
  * no return. `alone` means that the file must be loaded in its own batch.
  */
 export type FileOutcome =
-  | { readonly is: 'staged'; readonly fileId: number; readonly counts: LoadCounts }
-  | { readonly is: 'failed'; readonly fileId: number; readonly counts: LoadCounts; readonly failure: Failure }
+  | { readonly is: 'staged'; readonly fileId: number; readonly counts: FileCounts }
+  | { readonly is: 'failed'; readonly fileId: number; readonly counts: FileCounts; readonly failure: Failure }
   | { readonly is: 'alone'; readonly fileId: number };
 
 export interface FileStore {

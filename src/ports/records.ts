@@ -25,6 +25,8 @@ export type LoadedFile = {
   readonly status: JobStatus;
   readonly totalRows: number;
   readonly rejectedRows: number;
+  /** Distinct devices on the suppression list. */
+  readonly suppressedDevices: number;
   readonly bytes: number;
   readonly bytesRead: number;
   readonly failure: { readonly code: FailureCode; readonly detail: string } | null;

@@ -1,5 +1,6 @@
 import type { JobId, LoadId, PartnerId } from '../domain/ids.ts';
 import type { KeyType } from '../domain/import-log.ts';
+import type { SuppressionList } from '../domain/suppression.ts';
 import type { Load, LoadTarget } from './load-stage.ts';
 import type { JobSource, StoredObject } from './object-store.ts';
 
@@ -13,6 +14,8 @@ export type FileToRepair = {
   readonly seq: number;
   /** Null for audiences. */
   readonly keyType: KeyType | null;
+  /** The suppression list when the files were listed. */
+  readonly suppression: SuppressionList;
   readonly target: LoadTarget;
   readonly source: JobSource;
   readonly object: StoredObject;

@@ -2,6 +2,7 @@ import type { JobId, LoadId, PartnerId } from '../domain/ids.ts';
 import type { ResolvedKey } from '../domain/attribute.ts';
 import type { JobVersions } from '../domain/job.ts';
 import type { ShardRows } from '../domain/row-account.ts';
+import type { SuppressionList } from '../domain/suppression.ts';
 import type { Load } from './load-stage.ts';
 
 export type AttributeRows = {
@@ -29,11 +30,13 @@ export interface Warehouse {
   stopJob(jobId: JobId): Promise<void>;
   /**
    * Adds the devices of these loads to the known devices. Returns the number of accepted rows that were found in the
-   * stage, and the number of distinct devices in these rows. Idempotent.
+   * stage, and the number of distinct devices in these rows. Devices on the suppression list `except` are counted, but
+   * not added. Idempotent.
    */
   publishDevices(
     jobId: JobId,
     loadIds: readonly LoadId[],
+    except?: SuppressionList,
   ): Promise<{ readonly rows: number; readonly devices: number }>;
   /**
    * Like `publishDevices`, but uses the published rows of a job instead of its stage. Reads all rows of the partner.

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { initialSuppressionList } from '../../src/domain/suppression.ts';
 import {
   type Engine,
   closeEngine,
@@ -57,7 +58,8 @@ describe('installations on the same ClickHouse servers', () => {
     );
 
   it("an installation does not stop or count another's statements for a load with the same number", async () => {
-    const load = { loadId: number, jobId: 1, partnerId: 1, bytes: 1, target: audience };
+    const suppression = initialSuppressionList;
+    const load = { loadId: number, jobId: 1, partnerId: 1, bytes: 1, target: audience, suppression };
     const { end, isRunning } = await begin(loadQueryPrefix(number));
     await waitUntil('the statement has read rows', async () => (await readSoFar(ours, load)).rowsHandled > 0);
     expect(await readSoFar(theirs, load)).toMatchObject({ rowsHandled: 0 });

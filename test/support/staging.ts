@@ -2,6 +2,7 @@ import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-rule';
 import { Readable } from 'node:stream';
 import { requireLayout } from '../../src/domain/source-file.ts';
 import { versionsOfJob } from '../../src/domain/job.ts';
+import { initialSuppressionList } from '../../src/domain/suppression.ts';
 import type { Load, StreamedFile, WholeFile } from '../../src/ports/load-stage.ts';
 
 // Builds from text the input that the worker sends to ClickHouse.
@@ -16,6 +17,7 @@ export function attributeLoad(
     jobId: job.id,
     partnerId: job.partnerId,
     bytes: 1000,
+    suppression: initialSuppressionList,
     target: { kind: 'attributes', versions, isReplacing: job.isReplacing ?? false },
   };
 }
@@ -25,7 +27,14 @@ export function memberLoad(
   of: { jobId: number; partnerId: number; audienceId: number; generation: number },
 ): Load {
   const { jobId, partnerId, audienceId, generation } = of;
-  return { loadId, jobId, partnerId, bytes: 1000, target: { kind: 'audience', audienceId, generation } };
+  return {
+    loadId,
+    jobId,
+    partnerId,
+    bytes: 1000,
+    suppression: initialSuppressionList,
+    target: { kind: 'audience', audienceId, generation },
+  };
 }
 
 export function streamedFile(load: Load, fileId: number, content: string | Buffer): StreamedFile {

@@ -1,4 +1,4 @@
-import type { ClickHouseSettings } from '@clickhouse/client';
+import { ClickHouseError, type ClickHouseSettings } from '@clickhouse/client';
 import { type RejectReason, type RowLayout, isRejectReason } from '@inlet/row-rule/row-rule';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -32,8 +32,9 @@ import {
 import { dropLoad, dropStages, listStaged } from './drop-stages.ts';
 import { copyingMissingKeys } from './job-keys.ts';
 import { toLoadFailure } from './load-failure.ts';
-import { stageSql } from './row-rule-sql.ts';
+import { type StageTarget, stageSql } from './row-rule-sql.ts';
 import { createStagingTables, hasTable, stagingTableNames } from './staging-tables.ts';
+import { isListMissing } from './suppression-sql.ts';
 
 /**
  * The server that receives the bytes of a load. Only this server has the load's counts, so an attempt uses the same
@@ -123,7 +124,7 @@ async function stageLoad(
   try {
     const table = await stagingTableFor(engine, load, file.fileId, options);
     await push(engine, load, {
-      query: stageSql(load.target.kind, 'lines', file.layout, options.maxLineBytes, table),
+      query: stageSql(load.target.kind, 'lines', file.layout, options.maxLineBytes, stageTarget(engine, load, table)),
       values: file.body,
       parameters: { file: file.fileId, header_row: file.layout.headerRow ?? 0 },
       settings: {},
@@ -158,7 +159,7 @@ async function stageTogether(
       }
     };
     await push(engine, load, {
-      query: stageSql(load.target.kind, 'files', layout, options.maxLineBytes, table),
+      query: stageSql(load.target.kind, 'files', layout, options.maxLineBytes, stageTarget(engine, load, table)),
       values: Readable.from(rowsOfSameColumns(), { objectMode: false }),
       parameters: {},
       settings: together,
@@ -208,6 +209,10 @@ async function stagingTableFor(
   return stagingTableNames(load.loadId).lines;
 }
 
+function stageTarget(engine: Engine, { suppression }: Load, stagingTable: string | null): StageTarget {
+  return { stagingTable, suppression, shards: engine.shards.length };
+}
+
 type Push = {
   readonly query: string;
   readonly values: Readable;
@@ -219,23 +224,39 @@ type Push = {
 
 async function push(engine: Engine, load: Load, what: Push): Promise<void> {
   const receiver = receiverOf(engine, load);
-  const { stream } = await copyingMissingKeys(engine, receiver, load.jobId, () =>
-    receiver.exec({
-      query: what.query,
-      values: what.values,
-      query_id: newQueryId(loadQueryPrefix(load.loadId), 'stage'),
-      query_params: { load: load.loadId, ...targetParameters(load), ...what.parameters },
-      clickhouse_settings: {
-        ...settings,
-        ...blocks[load.target.kind],
-        ...prioritySettings(load.bytes),
-        ...what.settings,
-      },
-      http_headers: what.isGzip ? { 'Content-Encoding': 'gzip' } : {},
-      abort_signal: what.signal,
-    }),
+  const { stream } = await requiringList(load, () =>
+    copyingMissingKeys(engine, receiver, load.jobId, () =>
+      receiver.exec({
+        query: what.query,
+        values: what.values,
+        query_id: newQueryId(loadQueryPrefix(load.loadId), 'stage'),
+        query_params: { load: load.loadId, ...targetParameters(load), ...what.parameters },
+        clickhouse_settings: {
+          ...settings,
+          ...blocks[load.target.kind],
+          ...prioritySettings(load.bytes),
+          ...what.settings,
+        },
+        http_headers: what.isGzip ? { 'Content-Encoding': 'gzip' } : {},
+        abort_signal: what.signal,
+      }),
+    ),
   );
   await finished(stream.resume()); // an unread response would prevent reuse of the connection
+}
+
+/**
+ * A server lacks this version of the list if a later version has replaced it, or if the server was restored or added. The load
+ * is tried again with the current version.
+ */
+async function requiringList<T>({ suppression }: Load, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof ClickHouseError) || !isListMissing(error, suppression)) throw error;
+    const detail = `A server lacks version ${suppression.version} of the suppression list. If this persists, run \`inlet privacy suppress sync\`.`;
+    throw new Failure('replicas_behind', detail, { cause: error });
+  }
 }
 
 function targetParameters({ partnerId, jobId, target }: Load): Record<string, number> {
@@ -267,7 +288,8 @@ async function countRows(engine: Engine, load: Load): Promise<Map<number, Staged
   const result = await receiverOf(engine, load).query({
     query: `
       SELECT toString(file_id) AS file, reason, toString(sum(rows)) AS rows, toString(min(first_row)) AS first_row,
-        toString(sum(staged_rows)) AS staged
+        toString(sum(staged_rows)) AS staged, toString(sum(suppressed_rows)) AS suppressed,
+        toString(uniqExactMerge(suppressed_devices)) AS devices
       FROM load_counts_local WHERE load_id = {load: UInt64} GROUP BY file_id, reason ORDER BY file_id, reason`,
     query_params: { load: loadId },
     format: 'JSONEachRow',
@@ -278,7 +300,15 @@ async function countRows(engine: Engine, load: Load): Promise<Map<number, Staged
   );
 }
 
-type CountedRow = { file: string; reason: string; rows: string; first_row: string; staged: string };
+type CountedRow = {
+  file: string;
+  reason: string;
+  rows: string;
+  first_row: string;
+  staged: string;
+  suppressed: string;
+  devices: string;
+};
 
 /** In an audience, each accepted line is one row. */
 function toCounts(ofFile: readonly CountedRow[], { kind }: LoadTarget): StagedCounts {
@@ -286,6 +316,7 @@ function toCounts(ofFile: readonly CountedRow[], { kind }: LoadTarget): StagedCo
   return {
     accepted: Number(accepted?.rows ?? 0),
     stagedRows: Number((kind === 'audience' ? accepted?.rows : accepted?.staged) ?? 0),
+    suppressed: { rows: Number(accepted?.suppressed ?? 0), devices: Number(accepted?.devices ?? 0) },
     rejects: ofFile
       .filter(({ reason }) => reason !== '')
       .map((row) => ({ reason: knownReason(row.reason), rows: Number(row.rows), firstRow: Number(row.first_row) })),

@@ -14,7 +14,9 @@ import {
   rowRule,
   unhyphenatedLength,
 } from '@inlet/row-rule/row-rule';
+import type { SuppressionList } from '../../domain/suppression.ts';
 import type { LoadTarget } from '../../ports/load-stage.ts';
+import { suppressionStep } from './suppression-sql.ts';
 
 // Within a statement, the row status is a number. It is 0 for an accepted row and otherwise the position of the reject
 // reason. Numbers are much cheaper to compute and count than names. Stored rows contain the names.
@@ -49,6 +51,13 @@ export const keysMissing = 'Keys of the job are missing on this server';
 /** The input of a statement: the lines of one file, or many small files, each with its header's line number. */
 export type Arrival = 'lines' | 'files';
 
+export type StageTarget = {
+  /** Null for a load in the shared stage. */
+  readonly stagingTable: string | null;
+  readonly suppression: SuppressionList;
+  readonly shards: number;
+};
+
 /**
  * Returns the INSERT statement that receives a load's bytes. It writes to the shared stage or to a staging table. Rows
  * are numbered before blank lines are dropped, so that row numbers equal line numbers in the file.
@@ -58,14 +67,14 @@ export function stageSql(
   arrival: Arrival,
   layout: RowLayout,
   maxLineBytes: number,
-  stagingTable: string | null = null,
+  { stagingTable, suppression, shards }: StageTarget,
 ): string {
   const { keys, shared, own } = destinations[kind];
   const columns = ['file_id', 'header_row', 'row', 'length(bytes) + 1 AS size', `${rawSql(maxLineBytes)} AS raw`];
   const lines = `${keys.with}SELECT ${[...columns, ...keys.columns].join(', ')} FROM (${arrivals[arrival].lines})`;
   return `INSERT INTO ${stagingTable === null ? shared.into : `${stagingTable} ${own.into}`}
 SELECT ${stagingTable === null ? shared.values : own.values}
-FROM (${rowStatusSteps(layout, maxLineBytes).reduce(addColumns, lines)})
+FROM (${[...rowStatusSteps(layout, maxLineBytes), ...suppressionStep(suppression, shards)].reduce(addColumns, lines)})
 WHERE ${isDataRowSql}
 FORMAT ${arrivals[arrival].format}`;
 }
@@ -152,25 +161,26 @@ const destinations: Readonly<Record<LoadTarget['kind'], Destinations>> = {
     shared: {
       into: `judged_lines
     (partner_id, job_id, load_id, file_id, version, row, bytes, reason, device, id_type, country, is_deleted,
-     attribute_ids, line)`,
+     attribute_ids, line, is_suppressed)`,
       values: `{partner: UInt64}, {job: UInt64}, {load: UInt64}, file_id,
   if(is_delete, {version_of_deletes: UInt64}, {version_of_adds: UInt64}),
-  row, size, ${reasonSql('row_status')}, device, id_type, country, is_delete, row_attribute_ids, line`,
+  row, size, ${reasonSql('row_status')}, stored_device, id_type, country, is_delete, row_attribute_ids, line,
+  is_suppressed`,
     },
     own: {
-      into: '(file_id, row, bytes, row_status, device, id_type, country, is_deleted, attribute_ids, line)',
-      values: `file_id, row, size, row_status, device, id_type, country, is_delete, row_attribute_ids, ${rejectedLine}`,
+      into: '(file_id, row, bytes, row_status, device, id_type, country, is_deleted, attribute_ids, line, is_suppressed)',
+      values: `file_id, row, size, row_status, stored_device, id_type, country, is_delete, row_attribute_ids, ${rejectedLine}, is_suppressed`,
     },
   },
   audience: {
     keys: { with: '', columns: [] },
     shared: {
-      into: 'judged_members (load_id, file_id, row, bytes, reason, device, event, line)',
-      values: `{load: UInt64}, file_id, row, size, ${reasonSql('row_status')}, device, event, line`,
+      into: 'judged_members (load_id, file_id, row, bytes, reason, device, event, line, is_suppressed)',
+      values: `{load: UInt64}, file_id, row, size, ${reasonSql('row_status')}, stored_device, event, line, is_suppressed`,
     },
     own: {
-      into: '(file_id, row, bytes, row_status, device, event, line)',
-      values: `file_id, row, size, row_status, device, event, ${rejectedLine}`,
+      into: '(file_id, row, bytes, row_status, device, event, line, is_suppressed)',
+      values: `file_id, row, size, row_status, stored_device, event, ${rejectedLine}, is_suppressed`,
     },
   },
 };

@@ -110,16 +110,19 @@ function receiverStatements(engine: Engine, load: Load, onlyFile: number | null)
         ]
       : []),
     `CREATE TABLE ${lines} (
-      file_id UInt64, row UInt64, bytes UInt64, row_status UInt8, device UUID, ${columns}, line String
+      file_id UInt64, row UInt64, bytes UInt64, row_status UInt8, device UUID, ${columns}, line String,
+      is_suppressed UInt8
     ) ENGINE = Null`,
     view(views.rows, isSharded ? allRows : rows, `${published.values} ${isAccepted} ORDER BY ${published.order}`),
     ...(devices ? [view(views.devices, 'staged_devices', `${devices} ${isAccepted} ORDER BY ${deviceOrder}`)] : []),
     view(
       views.counts,
       'load_counts_local',
-      `toUInt64(${load.loadId}) AS load_id, file_id, ${reasonSql('row_status')} AS reason, rows, bytes, first_row, staged_rows FROM (
+      `toUInt64(${load.loadId}) AS load_id, file_id, ${reasonSql('row_status')} AS reason, rows, bytes, first_row, staged_rows,
+      suppressed_rows, suppressed_devices FROM (
         SELECT file_id, row_status, count() AS rows, sum(bytes) AS bytes, min(row) AS first_row,
-          ${stagedRows} AS staged_rows
+          ${stagedRows} AS staged_rows, sum(toUInt64(is_suppressed)) AS suppressed_rows,
+          uniqExactStateIf(device, is_suppressed) AS suppressed_devices
         FROM ${lines} GROUP BY file_id, row_status
       )`,
     ),

@@ -1,6 +1,7 @@
 import type { JobId, LoadId, PartnerId } from '../../domain/ids.ts';
 import type { JobVersions } from '../../domain/job.ts';
 import type { ShardRows } from '../../domain/row-account.ts';
+import { initialSuppressionList } from '../../domain/suppression.ts';
 import type { Load } from '../../ports/load-stage.ts';
 import type { Warehouse, AttributeRows, StoredData } from '../../ports/warehouse.ts';
 import {
@@ -27,6 +28,7 @@ import { writeJobKeys } from './job-keys.ts';
 import { findRebuild } from './known-devices.ts';
 import { areDeleted, startMutation, untilApplied } from './mutate.ts';
 import { attachStagingTable, publishOnServers } from './staging-tables.ts';
+import { hashPrefixOf, suppressionSetName } from './suppression-sql.ts';
 
 export function clickhouseWarehouse(engine: Engine): Warehouse {
   return {
@@ -34,7 +36,7 @@ export function clickhouseWarehouse(engine: Engine): Warehouse {
     publish: (load) => publishLoad(engine, load),
     replaceAttributes: (job, loadIds) => replaceAttributes(engine, job, loadIds),
     stopJob: (jobId) => stopJob(engine, jobId),
-    publishDevices: (jobId, loadIds) => publishDevices(engine, jobId, loadIds),
+    publishDevices: (jobId, loadIds, except) => publishDevices(engine, jobId, loadIds, except),
     publishDevicesOfRows: (partnerId, versions) => publishDevicesOfRows(engine, partnerId, versions),
     dropJob: (jobId) => dropJob(engine, jobId),
     countAttributeRows: (rows) => countAttributeRows(engine, rows),
@@ -99,20 +101,24 @@ async function replaceAttributes(
 
 /**
  * Adds the distinct devices of a job's committed loads to the known devices and counts them. In sort order, equal
- * devices are adjacent, so removing duplicates needs little memory.
+ * devices are adjacent, so removing duplicates needs little memory. Devices on the list `except` are counted, but not
+ * added.
  */
 async function publishDevices(
   engine: Engine,
   jobId: JobId,
   loadIds: readonly LoadId[],
+  except = initialSuppressionList,
 ): Promise<{ rows: number; devices: number }> {
   if (loadIds.length === 0) return { rows: 0, devices: 0 };
   const isOfJob = 'job_id = {job: UInt64} AND load_id IN ({loads: Array(UInt64)})';
   const ofJob = `FROM staged_devices_local WHERE ${isOfJob}`;
   const query_params = { job: jobId, loads: loadIds };
+  const exceptSuppressed =
+    except.hashes === 0 ? '' : `AND ${hashPrefixOf('device')} NOT IN ${suppressionSetName(except.version)}`;
   const ofShards = await onEveryServer(engine, async (server) => {
     const before = await findRebuild(server);
-    const query = `INSERT INTO known_devices_local (device) SELECT device ${ofJob} AND is_add ORDER BY device LIMIT 1 BY device`;
+    const query = `INSERT INTO known_devices_local (device) SELECT device ${ofJob} AND is_add ${exceptSuppressed} ORDER BY device LIMIT 1 BY device`;
     const added = await insertSelected(server, { query, query_params });
     const count = selectRows<{ total: string; deletes: string }>(
       server,
@@ -124,7 +130,7 @@ async function publishDevices(
     // If no row is a delete, the number of rows written is the number of devices. During a rebuild, the number of rows
     // written also includes the rows that were copied into the next table.
     const isRebuilding = before.isFed || after.isFed || after.table !== before.table;
-    if (counted?.deletes === '0' && !isRebuilding) return { rows, devices: added };
+    if (counted?.deletes === '0' && !isRebuilding && except.hashes === 0) return { rows, devices: added };
     return { rows, devices: await countStagedDevices(server, 'staged_devices_local', isOfJob, query_params) };
   });
   await requireReplicated(engine, 'known_devices_local');

@@ -8,6 +8,11 @@ export const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' }
 export const code = z.string().meta({ description: 'A stable code. See docs/errors.md.' });
 export const status = z.literal([0, 1, 2, 3]).meta({ description: '0 pending, 1 running, 2 done, 3 error.' });
 
+export const suppressed = z.int().meta({
+  description:
+    'Devices whose rows are not stored because a deletion or an opt-out applies to them, rounded down to thousands for each file. All other counts include these devices.',
+});
+
 /** A numeric code in a request. The error lists the valid values with their meanings. */
 function codeField<const Value extends number>(choices: readonly (readonly [Value, string])[]): z.ZodLiteral<Value> {
   const list = choices.map(([value, meaning]) => `${value} (${meaning})`).join(' or ');

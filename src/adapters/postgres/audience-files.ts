@@ -26,6 +26,7 @@ export function inScope({ partnerId, customerId }: AudienceReach): RawBuilder<bo
 const audienceFiles: RawBuilder<unknown> = sql`
   SELECT f.job_id, f.id, f.key AS s3_path, f.etag, f.status,
          CASE WHEN f.status = ${jobStatus.done} THEN f.accepted_rows ELSE 0 END AS rows,
+         CASE WHEN f.status = ${jobStatus.done} THEN f.suppressed_devices ELSE 0 END AS suppressed,
          f.updated_at, f.failure_code, f.failure_detail, f.dismissed_at, f.dismissed_at IS NULL AS decides
   FROM job_file f
   WHERE f.audience_id = audience.id AND f.generation = audience.generation AND NOT f.superseded
@@ -40,6 +41,7 @@ type EntryRow = {
   status: number;
   rows: number;
   rejected: number;
+  suppressed: number;
   failure_code: string | null;
   failure_detail: string | null;
   dismissed_at: Date | null;
@@ -53,7 +55,7 @@ export async function selectAudienceFiles(
   { after, limit, statuses }: FileEntryPage,
 ): Promise<AudienceFilePage> {
   const { rows } = await sql<EntryRow>`
-    SELECT entry.job_id, entry.id, entry.s3_path, entry.etag, entry.status, entry.rows, entry.failure_code,
+    SELECT entry.job_id, entry.id, entry.s3_path, entry.etag, entry.status, entry.rows, entry.suppressed, entry.failure_code,
       entry.failure_detail, entry.dismissed_at, entry.updated_at,
       coalesce((SELECT sum(reject.rows) FROM job_file_reject reject WHERE reject.job_file_id = entry.id), 0)::bigint AS rejected
     FROM audience, LATERAL (${audienceFiles}) AS entry
@@ -74,6 +76,7 @@ function toFile(row: EntryRow): AudienceFile {
     status: toJobStatus(row.status),
     rowsUploaded: row.rows,
     rowsRejected: row.rejected,
+    suppressedDevices: row.suppressed,
     failure: row.failure_code === null ? null : { code: row.failure_code, detail: row.failure_detail ?? '' },
     dismissedAt: row.dismissed_at,
     updatedAt: row.updated_at,

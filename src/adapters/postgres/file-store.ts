@@ -5,6 +5,7 @@ import type { PgBoss } from 'pg-boss';
 import { importMode } from '../../domain/import-log.ts';
 import { jobStatus, openStatuses } from '../../domain/job.ts';
 import type { ShardRows } from '../../domain/row-account.ts';
+import { shownSuppressed } from '../../domain/suppression.ts';
 import type { BatchClaim, FileOutcome, FileStore } from '../../ports/load-stage.ts';
 import { dispatchBatches, tryStartWork } from './lane/lane-store.ts';
 import type { Database, Tx } from './db/tables.ts';
@@ -103,11 +104,10 @@ async function commitBatch(
       tx,
       outcomes.flatMap(({ is, fileId }) => (is === 'alone' ? [fileId] : [])),
     );
-    await addToJob(
-      tx,
-      jobId,
-      final.reduce((sum, outcome) => sum + totalRows(outcome), 0),
-    );
+    await addToJob(tx, jobId, {
+      rows: final.reduce((sum, outcome) => sum + totalRows(outcome), 0),
+      suppressed: final.reduce((sum, outcome) => sum + shownSuppressed(suppressedDevices(outcome)), 0),
+    });
     await appendFileEvents(
       tx,
       final.flatMap(({ is, fileId }) => (is === 'failed' ? [fileId] : [])),
@@ -121,6 +121,11 @@ async function commitBatch(
 
 function totalRows({ counts }: FinalOutcome): number {
   return counts.accepted + rejectedRows(counts);
+}
+
+/** The number of suppressed devices of a failed file is not recorded, because nothing of the file is loaded. */
+function suppressedDevices({ is, counts }: FinalOutcome): number {
+  return is === 'staged' ? (counts.suppressed?.devices ?? 0) : 0;
 }
 
 async function isStillOurs(tx: Tx, { load, files }: BatchClaim): Promise<boolean> {
@@ -147,6 +152,8 @@ async function updateFiles(tx: Tx, outcomes: readonly FinalOutcome[]): Promise<v
         rows_read = greatest(f.rows_read, o.total),
         bytes_read = f.size,
         accepted_rows = CASE WHEN o.code IS NULL THEN o.accepted ELSE 0 END,
+        suppressed_rows = CASE WHEN o.code IS NULL THEN o.suppressed_rows ELSE 0 END,
+        suppressed_devices = o.suppressed_devices,
         failure_code = o.code,
         failure_detail = o.detail,
         updated_at = now()
@@ -154,9 +161,11 @@ async function updateFiles(tx: Tx, outcomes: readonly FinalOutcome[]): Promise<v
       ${outcomes.map(({ fileId }) => fileId)}::bigint[],
       ${outcomes.map(totalRows)}::bigint[],
       ${outcomes.map(({ counts }) => counts.accepted)}::bigint[],
+      ${outcomes.map(({ counts }) => counts.suppressed?.rows ?? 0)}::bigint[],
+      ${outcomes.map(suppressedDevices)}::bigint[],
       ${failures.map((failure) => failure?.code ?? null)}::text[],
       ${failures.map((failure) => failure?.detail ?? null)}::text[]
-    ) AS o (id, total, accepted, code, detail)
+    ) AS o (id, total, accepted, suppressed_rows, suppressed_devices, code, detail)
     WHERE f.id = o.id
   `.execute(tx);
 }
@@ -169,10 +178,17 @@ async function insertRejects(tx: Tx, outcomes: readonly FinalOutcome[]): Promise
 }
 
 async function insertAccount(tx: Tx, { load }: BatchClaim, staged: ShardRows): Promise<void> {
-  const { loadId, jobId, partnerId } = load;
+  const { loadId, jobId, partnerId, suppression } = load;
+  const staged_rows = JSON.stringify(staged);
   await tx
     .insertInto('load_account')
-    .values({ load_id: loadId, job_id: jobId, partner_id: partnerId, staged_rows: JSON.stringify(staged) })
+    .values({
+      load_id: loadId,
+      job_id: jobId,
+      partner_id: partnerId,
+      staged_rows,
+      suppression_version: suppression.version,
+    })
     .execute();
 }
 
@@ -186,10 +202,14 @@ async function sendAlone(tx: Tx, fileIds: readonly number[]): Promise<void> {
     .execute();
 }
 
-async function addToJob(tx: Tx, jobId: JobId, rows: number): Promise<void> {
+async function addToJob(
+  tx: Tx,
+  jobId: JobId,
+  { rows, suppressed }: { readonly rows: number; readonly suppressed: number },
+): Promise<void> {
   await tx
     .updateTable('import_log')
-    .set({ total_rows: sql`total_rows + ${rows}` })
+    .set({ total_rows: sql`total_rows + ${rows}`, suppressed: sql`suppressed + ${suppressed}` })
     .where('job_id', '=', jobId)
     .execute();
   await tx

@@ -251,7 +251,7 @@ async function selectImportLogs(
     .select(['job.cancel_requested_at', 'job.cancel_requested_by', 'job.canceled_by'])
     .select(['log.requested_by', 'log.retry_of', 'log.subscription_id'])
     .select(['log.file_path', 'log.path_type', 'log.key_type', 'log.log_type', 'log.keys'])
-    .select(['log.bytes_total', 'log.total_rows', 'log.unique_devices', 'log.errors'])
+    .select(['log.bytes_total', 'log.total_rows', 'log.suppressed', 'log.unique_devices', 'log.errors'])
     .select([filesRead.as('read'), jobsAhead.as('jobs_ahead'), runningSeconds.as('running_seconds')]);
   if ('importLogId' in filter) query = query.where('log.job_id', '=', filter.importLogId);
   else if ('ids' in filter)
@@ -270,6 +270,7 @@ async function selectImportLogs(
     keys: row.keys,
     uniqueDevices: BigInt(row.unique_devices),
     totalRows: BigInt(row.total_rows),
+    suppressed: row.suppressed,
     errors: row.errors,
     progress: progressOf(row, history),
     createdAt: row.created_at,

@@ -66,6 +66,7 @@ async function selectFiles(db: Database, of: Incomplete): Promise<FileToRepair[]
     seq: row.seq,
     keyType: row.key_type === null ? null : toKeyType(row.key_type),
     target: toLoad(row, 0).target,
+    suppression: toLoad(row, 0).suppression,
     source: toSource(row),
     object: { key: row.key, etag: row.etag, size: row.size },
     path: row.path,

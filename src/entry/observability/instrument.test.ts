@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { initialSuppressionList } from '../../domain/suppression.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { BatchClaim, FileStore } from '../../ports/load-stage.ts';
 import { meterFiles, meterPort, meterShard, meterWork } from './instrument.ts';
@@ -71,6 +72,7 @@ describe('instrumented files', () => {
       partnerId: 7,
       target: { kind: 'audience', audienceId: 3, generation: 0 },
       bytes: 60,
+      suppression: initialSuppressionList,
     },
     files: [1, 2, 3].map((fileId) => ({
       fileId,

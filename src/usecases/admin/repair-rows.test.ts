@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultLimits } from '../../domain/limits.ts';
 import { keyType, pathType } from '../../domain/import-log.ts';
 import { versionsOfJob } from '../../domain/job.ts';
+import { initialSuppressionList } from '../../domain/suppression.ts';
 import type { LoadStage, StagedCounts } from '../../ports/load-stage.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
 import type { FileToRepair, LaterChanges } from '../../ports/repair.ts';
@@ -16,6 +17,7 @@ const file: FileToRepair = {
   seq: 2,
   keyType: keyType.foreignKey,
   target: { kind: 'attributes', versions: versionsOfJob(2), isReplacing: false },
+  suppression: initialSuppressionList,
   source: { jobId: 3, partnerId: 1, pathType: pathType.sharedBucket, filePath: 'a.csv' },
   object: { key: 'acme/a.csv', etag: '"1"', size: 10 },
   path: 'a.csv',

@@ -182,9 +182,9 @@ export async function stageFile(
   for (const unhyphenatedIds of [false, true]) {
     const loadId = await deps.repairRecords.startLoad(file, file.loadId, deps.repairEngine.shards);
     loadIds.push(loadId);
-    const { jobId, partnerId, target } = file;
+    const { jobId, partnerId, target, suppression } = file;
     // With 0 bytes, the load uses the shared stage and needs no tables of its own.
-    const staged = { load: { loadId, jobId, partnerId, target, bytes: 0 }, file };
+    const staged = { load: { loadId, jobId, partnerId, target, suppression, bytes: 0 }, file };
     const problem = await stageAgain(deps, staged, unhyphenatedIds, signal);
     if (problem === null) return staged;
     problems.push(problem);

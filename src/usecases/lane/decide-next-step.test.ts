@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { initialSuppressionList } from '../../domain/suppression.ts';
 import { importMode, keyType, pathType } from '../../domain/import-log.ts';
 import type { AudienceJob, CountsBefore, DeleteJob, ImportJob, StagedLoad } from '../../ports/lane-store.ts';
 import {
@@ -168,7 +169,14 @@ describe('a started audience load', () => {
 
 function stagedLoad(loadId: number, changes: Partial<StagedLoad> = {}): StagedLoad {
   return {
-    load: { loadId, jobId: 7, partnerId: 1, bytes: 10, target: { kind: 'audience', audienceId: 5, generation: 1 } },
+    load: {
+      loadId,
+      jobId: 7,
+      partnerId: 1,
+      bytes: 10,
+      suppression: initialSuppressionList,
+      target: { kind: 'audience', audienceId: 5, generation: 1 },
+    },
     fileIds: [loadId * 10],
     rows: 100,
     isCounted: false,

@@ -6,6 +6,7 @@ import { type JobVersions, failureOfJob, intoBatches, versionsOfJob } from '../.
 import type { Limits } from '../../domain/limits.ts';
 import { type ShardRows, shardDifference } from '../../domain/row-account.ts';
 import { expectGzipByName, keyInPrefix } from '../../domain/source-file.ts';
+import { initialSuppressionList, isCheckOutdated } from '../../domain/suppression.ts';
 import type {
   AudienceJob,
   CountsBefore,
@@ -127,19 +128,30 @@ export async function finishImport(deps: FinishImportDeps, job: ImportJob): Prom
   const summary = await deps.lanes.summarizeJob(job.id);
   for (const loadId of summary.cancelledLoadIds) await deps.stage.dropLoad(loadId);
   const isReplace = job.mode === importMode.replace;
+  const outdated = findOutdatedAccounts(summary);
+  const unpublishedLoads = outdated.filter((loadId) => summary.accounts.get(loadId)?.isPublished !== true);
+  if (isReplace && failureOf(summary, job) === null && unpublishedLoads.length > 0)
+    return restage(deps, job, unpublishedLoads);
   const failureOfFiles =
     failureOf(summary, job) ??
     (isReplace ? await findIncompleteStage(deps, { ...job, versions: versionsOfJob(job.seq) }, summary) : null);
   // If one file fails, a replacing job publishes nothing.
   const loadIds = isReplace && failureOfFiles ? [] : summary.loadIds;
   if (isReplace) await swapIn(deps, job, summary.loadIds, loadIds);
-  const { rows, devices } = await deps.warehouse.publishDevices(job.id, loadIds);
+  // Loads that were published before the list changed may have staged devices that are on it now.
+  const except = outdated.length > 0 ? summary.suppression : initialSuppressionList;
+  const { rows, devices } = await deps.warehouse.publishDevices(job.id, loadIds, except);
   const isIncomplete = loadIds.length > 0 && rows !== summary.acceptedRows;
   const uniqueDevices = isIncomplete && !isReplace ? await recountDevices(deps, job) : devices;
   const failure = failureOfFiles ?? (isIncomplete && isReplace ? missingRows(summary.acceptedRows, rows) : null);
   await deps.lanes.finishImport(job.id, { uniqueDevices, failure, errors: errorsOf(summary, failure) });
   await deps.warehouse.dropJob(job.id);
   deps.log.info({ jobId: job.id, partnerId: job.partnerId, uniqueDevices, code: failure?.code }, 'job finished');
+}
+
+/** Returns the loads that were checked against an earlier version of the suppression list. */
+function findOutdatedAccounts({ loadIds, accounts, suppression }: JobSummary): LoadId[] {
+  return loadIds.filter((loadId) => isCheckOutdated(accounts.get(loadId)?.suppressionVersion ?? 0, suppression));
 }
 
 /**
@@ -165,7 +177,8 @@ async function findIncompleteStage(
     const account = accounts.get(loadId);
     if (!account || account.isPublished) continue;
     const target = { kind: 'attributes', versions, isReplacing: true } as const;
-    const found = await stage.countStaged({ loadId, jobId, partnerId, target, bytes: 0 }, []);
+    const load = { loadId, jobId, partnerId, target, suppression: initialSuppressionList, bytes: 0 };
+    const found = await stage.countStaged(load, []);
     const difference = shardDifference(account.staged, found);
     // Another holder of the lane may have replaced the rows and dropped the stage in the meantime.
     if (difference === null || (await lanes.findPublished([loadId])).has(loadId)) continue;
@@ -302,6 +315,8 @@ type PublishStep = Extract<LaneStep, { readonly do: 'publish' }>;
  */
 export async function publishLoads(deps: PublishDeps, step: PublishStep): Promise<void> {
   const { job } = step;
+  const outdated = findOutdated(step.loads);
+  if (outdated.length > 0) return restage(deps, job, outdated);
   const countStaged = ({ load, fileIds }: StagedLoad): Promise<ShardRows> => deps.stage.countStaged(load, fileIds);
   const loads = await verifyRows(deps, job, step.loads, countStaged, { isPublishing: false });
   const committed =
@@ -311,6 +326,27 @@ export async function publishLoads(deps: PublishDeps, step: PublishStep): Promis
       : await publishImport(deps, step.job, loads));
   const loadIds = step.loads.map(({ load }) => load.loadId);
   deps.log.info({ jobId: job.id, partnerId: job.partnerId, loadIds, committed }, 'loads published');
+}
+
+/**
+ * Returns the loads that were checked against an earlier version of the suppression list. The rows of a device that was
+ * added in the meantime must not be published. A load that is already published is not staged again.
+ */
+function findOutdated(loads: readonly StagedLoad[]): LoadId[] {
+  return unpublished(loads)
+    .filter(({ load, account }) => isCheckOutdated(account?.suppressionVersion ?? 0, load.suppression))
+    .map(({ load }) => load.loadId);
+}
+
+/** Drops the stages and loads the files again. The job's other loads are published in the next step. */
+async function restage(
+  { lanes, stage, log }: Pick<PublishDeps, 'lanes' | 'stage' | 'log'>,
+  job: Pick<LaneJob, 'id' | 'partnerId'>,
+  loadIds: readonly LoadId[],
+): Promise<void> {
+  await lanes.restageFiles(job.id, loadIds);
+  for (const loadId of loadIds) await stage.dropLoad(loadId);
+  log.info({ jobId: job.id, partnerId: job.partnerId, loadIds }, 'suppression list has changed; loads staged again');
 }
 
 /** If rows are missing, a file is loaded again up to this many times before it fails. */

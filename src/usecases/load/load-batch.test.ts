@@ -2,6 +2,7 @@ import { type LoadCounts, noRows } from '@inlet/row-rule/file-rule';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../domain/failure.ts';
 import { defaultLimits } from '../../domain/limits.ts';
+import { initialSuppressionList } from '../../domain/suppression.ts';
 import type { BatchClaim, FileOutcome } from '../../ports/load-stage.ts';
 import {
   type StageBatchDeps,
@@ -102,6 +103,7 @@ const claim: BatchClaim = {
     jobId: 1,
     partnerId: 7,
     target: { kind: 'attributes', versions: { ofDeletes: 2, ofAdds: 3 }, isReplacing: false },
+    suppression: initialSuppressionList,
     bytes: 1,
   },
   files: [{ fileId: 1, object: { key: 'k', etag: 'e', size: 1 }, expectGzip: null }],

@@ -1,5 +1,4 @@
 import {
-  type LoadCounts,
   type Shapes,
   faultOfCompression,
   faultOfRows,
@@ -18,6 +17,7 @@ import { failureOf, requireLayout, requireNoFault } from '../../domain/source-fi
 import type {
   BatchClaim,
   ClaimedFile,
+  FileCounts,
   FileOutcome,
   FileStore,
   Load,
@@ -263,7 +263,7 @@ export type StageResult =
  */
 export function decideFileOutcomes(
   results: readonly StageResult[],
-  counted: ReadonlyMap<number, LoadCounts>,
+  counted: ReadonlyMap<number, FileCounts>,
   { isAudience, badRowShare }: { readonly isAudience: boolean; readonly badRowShare: number },
 ): FileOutcome[] {
   return results.map((result): FileOutcome => {

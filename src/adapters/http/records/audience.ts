@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { type Audience, formatEntryId } from '../../../domain/audience.ts';
+import { shownSuppressed } from '../../../domain/suppression.ts';
 import type { AudienceFile } from '../../../ports/audience-store.ts';
 import { type AudienceDetails, maxFilesShown } from '../../../usecases/follow/read-audiences.ts';
-import { code, status, timestamp } from '../schemas.ts';
+import { code, status, suppressed, timestamp } from '../schemas.ts';
 
 // Field names and codes follow the specification.
 
@@ -54,6 +55,7 @@ const audienceFileSchema = z
     rows_rejected: z
       .int()
       .meta({ description: 'Rows that were skipped. GET …/errors lists the first of each reason.' }),
+    suppressed,
     error: z
       .object({ code, message: z.string() })
       .nullable()
@@ -106,6 +108,7 @@ export const audienceFileExample: AudienceFileRecord = {
   status: 2,
   rows_uploaded: 2000,
   rows_rejected: 0,
+  suppressed: 0,
   error: null,
   dismissed_at: null,
   updated_at: '2026-11-15T01:12:19.120Z',
@@ -145,6 +148,7 @@ export function audienceFileRecord(file: AudienceFile): AudienceFileRecord {
     status: file.status,
     rows_uploaded: file.rowsUploaded,
     rows_rejected: file.rowsRejected,
+    suppressed: shownSuppressed(file.suppressedDevices),
     error: file.failure && { code: file.failure.code, message: file.failure.detail },
     dismissed_at: file.dismissedAt?.toISOString() ?? null,
     updated_at: file.updatedAt.toISOString(),

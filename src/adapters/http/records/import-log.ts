@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { cancelRequesters } from '../../../domain/cancellation.ts';
 import type { ImportLog } from '../../../domain/import-log.ts';
 import { jobStatus } from '../../../domain/job.ts';
+import { shownSuppressed } from '../../../domain/suppression.ts';
 import type { LoadedFile } from '../../../ports/records.ts';
-import { code, keyType, pathType, requester, status, timestamp } from '../schemas.ts';
+import { code, keyType, pathType, requester, status, suppressed, timestamp } from '../schemas.ts';
 
 // Field names and codes follow the specification. Additional fields never replace them.
 
@@ -55,6 +56,7 @@ export const importLogSchema = z
     keys: z.array(z.string()).nullable().meta({ description: 'For a delete: the submitted keys.' }),
     unique_devices: numberInString,
     total_rows: numberInString,
+    suppressed,
     errors: z.array(importLogErrorSchema).max(100).nullable(),
     created_at: timestamp,
     updated_at: timestamp,
@@ -82,6 +84,7 @@ const importFileSchema = z
     status,
     total_rows: z.int(),
     rejected_rows: z.int(),
+    suppressed,
     bytes: z.int(),
     bytes_read: z.int(),
     error: z.object({ code, message: z.string() }).nullable(),
@@ -104,6 +107,7 @@ export const importLogExample: ImportLogRecord = {
   keys: null,
   unique_devices: '2',
   total_rows: '3',
+  suppressed: 0,
   errors: [
     {
       code: 'invalid_id',
@@ -146,6 +150,7 @@ export function importLogRecord(log: ImportLog): ImportLogRecord {
     keys: log.keys === null ? null : [...log.keys],
     unique_devices: String(log.uniqueDevices),
     total_rows: String(log.totalRows),
+    suppressed: log.suppressed,
     errors: log.errors === null ? null : [...log.errors],
     created_at: log.createdAt.toISOString(),
     updated_at: log.updatedAt.toISOString(),
@@ -184,6 +189,7 @@ export function importFileRecord(file: LoadedFile): ImportFileRecord {
     status: file.status,
     total_rows: file.totalRows,
     rejected_rows: file.rejectedRows,
+    suppressed: shownSuppressed(file.suppressedDevices),
     bytes: file.bytes,
     bytes_read: file.bytesRead,
     error: file.failure && { code: file.failure.code, message: file.failure.detail },

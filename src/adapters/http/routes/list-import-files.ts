@@ -29,6 +29,7 @@ export const listImportFiles = defineRoute({
         status: 2,
         total_rows: 3,
         rejected_rows: 1,
+        suppressed: 0,
         bytes: 113,
         bytes_read: 113,
         error: null,

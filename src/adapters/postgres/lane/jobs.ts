@@ -4,6 +4,7 @@ import { failureCatalog, isFailureCode } from '../../../domain/failure-catalog.t
 import type { Failure } from '../../../domain/failure.ts';
 import type { JobId, LoadId, PartnerId } from '../../../domain/ids.ts';
 import type { AudiencePath } from '../../../domain/source-file.ts';
+import type { SuppressionList } from '../../../domain/suppression.ts';
 import {
   type ImportLogError,
   importLogErrorLimit,
@@ -300,6 +301,7 @@ export async function summarizeJob(db: Database, jobId: JobId): Promise<JobSumma
   return {
     loadIds: loadIdsOf(loaded),
     accounts: await selectAccounts(db, jobId),
+    suppression: await selectSuppressionList(db),
     acceptedRows: loaded.reduce((sum, { accepted_rows }) => sum + accepted_rows, 0),
     cancelledLoadIds: loadIdsOf(cancelled),
     cancelledFiles: cancelled.length,
@@ -383,15 +385,32 @@ export const toKeyType = codeReader('key type', keyType);
 export const toLogType = codeReader('log type', logType);
 export const toImportMode = codeReader('import mode', importMode);
 
+/** The columns of the current suppression list. */
+const listColumns = `
+  (SELECT version FROM suppression) AS list_version, (SELECT hashes FROM suppression) AS list_hashes`;
+
+type ListRow = { list_version: number; list_hashes: number };
+
+async function selectSuppressionList(db: Database): Promise<SuppressionList> {
+  const { rows } = await sql<ListRow>`SELECT ${sql.raw(listColumns)}`.execute(db);
+  const [row] = rows;
+  if (!row) throw new Error('a SELECT without FROM returns one row');
+  return toSuppressionList(row);
+}
+
+function toSuppressionList(row: ListRow): SuppressionList {
+  return { version: row.list_version, hashes: row.list_hashes };
+}
+
 /**
  * The columns of a load's job. `j` is the job, `l` is its import log, and `a` is its audience load. Either `l` or `a`
  * is null.
  */
 export const loadColumns = sql.raw(`
   j.id AS job_id, j.partner_id, j.seq, l.path_type, l.mode, coalesce(l.file_path, a.file_path) AS file_path,
-  a.audience_id, a.generation`);
+  a.audience_id, a.generation, ${listColumns}`);
 
-export type LoadRow = {
+export type LoadRow = ListRow & {
   job_id: JobId;
   partner_id: PartnerId;
   seq: number;
@@ -417,6 +436,7 @@ export function toLoad(row: LoadRow, bytes: number): Load {
     jobId: row.job_id,
     partnerId: row.partner_id,
     bytes,
+    suppression: toSuppressionList(row),
     target: isOfAudience(row)
       ? { kind: 'audience', audienceId: row.audience_id, generation: row.generation }
       : { kind: 'attributes', versions: versionsOfJob(row.seq), isReplacing: row.mode === importMode.replace },
@@ -424,7 +444,7 @@ export function toLoad(row: LoadRow, bytes: number): Load {
 }
 
 /** Returns the location of a job's files. Audience files are always in the shared bucket. */
-export function toSource(row: Omit<LoadRow, 'load_id' | 'seq' | 'mode'>): JobSource {
+export function toSource(row: Omit<LoadRow, 'load_id' | 'seq' | 'mode' | keyof ListRow>): JobSource {
   return {
     jobId: row.job_id,
     partnerId: row.partner_id,

@@ -51,6 +51,7 @@ import {
   recordPublished,
   recordUploadedDevices,
   reloadFiles,
+  restageFiles,
   selectRunningJob,
   toAccount,
 } from './publishing.ts';
@@ -75,6 +76,7 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
     recordPublished: (loadIds) => recordPublished(db, loadIds),
     findPublished: (loadIds) => findPublished(db, loadIds),
     reloadFiles: (jobId, loads, maxReloads) => reloadFiles(db, jobId, loads, maxReloads),
+    restageFiles: (jobId, loadIds) => restageFiles(db, jobId, loadIds),
     commitAudienceLoads: (job, loads, counts) => commitAudienceLoads(db, job, loads, counts),
     isRunning: async (jobId) => (await selectRunningJob(db, jobId).executeTakeFirst()) !== undefined,
     markCleaned: async (jobId) => {
@@ -349,6 +351,7 @@ type StagedRow = LoadRow & {
   size: number;
   staged_rows: readonly number[] | null;
   published_at: Date | null;
+  suppression_version: number;
 };
 
 /** Claims every staged load of the job. The attempt number prevents earlier holders of the lane from committing. */
@@ -359,7 +362,7 @@ async function claimStagedLoads(tx: Tx, jobId: JobId): Promise<StagedLoad[]> {
       job_file own LEFT JOIN load_account account ON account.load_id = own.load_id
     WHERE f.job_id = ${jobId} AND j.id = f.job_id AND f.staged AND f.status = ${jobStatus.running} AND own.id = f.id
     RETURNING f.id AS file_id, f.load_id, f.publish_attempts, f.accepted_rows, f.uploaded_devices, f.size,
-      account.staged_rows, account.published_at, ${loadColumns}
+      account.staged_rows, account.published_at, account.suppression_version, ${loadColumns}
   `.execute(tx);
   return [...Map.groupBy(rows, ({ load_id }) => load_id).values()].flatMap((files) => {
     const [first] = files;
@@ -374,7 +377,7 @@ async function claimStagedLoads(tx: Tx, jobId: JobId): Promise<StagedLoad[]> {
       // Zero devices means that the file is not counted yet or contains only opt-outs, which are cheap to count.
       isCounted: files.every(({ uploaded_devices }) => uploaded_devices > 0),
       publishAttempt: first.publish_attempts,
-      account: first.staged_rows && toAccount(first.staged_rows, first.published_at),
+      account: first.staged_rows && toAccount(first.staged_rows, first.published_at, first.suppression_version),
     };
   });
 }

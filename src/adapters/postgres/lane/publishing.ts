@@ -1,8 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import { Failure } from '../../../domain/failure.ts';
 import type { JobId, LoadId } from '../../../domain/ids.ts';
+import { importMode } from '../../../domain/import-log.ts';
 import { cancelledCode, jobStatus } from '../../../domain/job.ts';
 import type { LoadAccount } from '../../../domain/row-account.ts';
+import { shownSuppressed } from '../../../domain/suppression.ts';
 import type { AudienceJob, CountsAfter, StagedLoad } from '../../../ports/lane-store.ts';
 import type { Database, Tx } from '../db/tables.ts';
 import { appendFileEvents } from './job-events.ts';
@@ -157,23 +159,28 @@ export async function findPublished(db: Database, loadIds: readonly LoadId[]): P
   return new Set(published.map(({ load_id }) => load_id));
 }
 
-export function toAccount(staged: readonly number[], publishedAt: Date | null): LoadAccount {
-  return { staged, isPublished: publishedAt !== null };
+export function toAccount(
+  staged: readonly number[],
+  publishedAt: Date | null,
+  suppressionVersion: number,
+): LoadAccount {
+  return { staged, isPublished: publishedAt !== null, suppressionVersion };
 }
 
 export async function selectAccounts(db: Database, jobId: JobId): Promise<Map<LoadId, LoadAccount>> {
   const rows = await db
     .selectFrom('load_account')
-    .select(['load_id', 'staged_rows', 'published_at'])
+    .select(['load_id', 'staged_rows', 'published_at', 'suppression_version'])
     .where('job_id', '=', jobId)
     .execute();
-  return new Map(rows.map((row) => [row.load_id, toAccount(row.staged_rows, row.published_at)]));
+  return new Map(
+    rows.map((row) => [row.load_id, toAccount(row.staged_rows, row.published_at, row.suppression_version)]),
+  );
 }
 
 /**
  * Resets the files of incomplete loads to pending, or fails them. The files keep their load ID, so that the next
- * attempt drops the rows that are still staged. Their rows are subtracted from the record's total, because the next
- * commit adds them again.
+ * attempt drops the rows that are still staged.
  */
 export async function reloadFiles(
   db: Database,
@@ -184,9 +191,9 @@ export async function reloadFiles(
   await db.transaction().execute(async (tx) => {
     const job = await selectRunningJob(tx, jobId).forUpdate().executeTakeFirst();
     if (!job || !(await areOurs(tx, jobId, loads))) return;
-    const { rows: files } = await sql<{ id: number; total_rows: number }>`
+    const { rows: files } = await sql<StagedFile>`
       WITH incomplete AS (
-        SELECT id, total_rows,
+        SELECT id, total_rows, suppressed_devices,
           reloads >= ${maxReloads} OR EXISTS (
             SELECT FROM job_file other WHERE other.job_id = ${jobId} AND other.failure_code = ${cancelledCode}
           ) AS is_final
@@ -195,24 +202,63 @@ export async function reloadFiles(
       )
       UPDATE job_file f
       SET staged = false, reloads = f.reloads + 1, total_rows = 0, accepted_rows = 0, uploaded_devices = 0,
+          suppressed_rows = 0, suppressed_devices = 0,
           status = CASE WHEN is_final THEN ${sql.lit(jobStatus.failed)} ELSE ${sql.lit(jobStatus.pending)} END,
           failure_code = CASE WHEN is_final THEN ${rowsMissing.code}::text END,
           failure_detail = CASE WHEN is_final THEN ${rowsMissing.detail}::text END,
           updated_at = now()
       FROM incomplete WHERE f.id = incomplete.id
-      RETURNING f.id, incomplete.total_rows
+      RETURNING f.id, incomplete.total_rows, incomplete.suppressed_devices
     `.execute(tx);
-    const subtracted = files.reduce((sum, { total_rows }) => sum + total_rows, 0);
-    await tx
-      .updateTable('import_log')
-      .set({ total_rows: sql`total_rows - ${subtracted}` })
-      .where('job_id', '=', jobId)
-      .execute();
-    const fileIds = files.map(({ id }) => id);
-    await sql`DELETE FROM job_file_reject WHERE job_file_id = ANY(${fileIds}::bigint[])`.execute(tx);
+    await forgetStaged(tx, jobId, files);
     await tx.deleteFrom('load_account').where('load_id', '=', anyOf(loads)).execute();
-    await appendFileEvents(tx, fileIds);
+    await appendFileEvents(
+      tx,
+      files.map(({ id }) => id),
+    );
   });
+}
+
+/**
+ * Resets the files of staged loads to pending. The files of a replacing job have status 2 when they are staged, because
+ * the job publishes them when it finishes.
+ */
+export async function restageFiles(db: Database, jobId: JobId, loadIds: readonly LoadId[]): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    if (!(await selectRunningJob(tx, jobId).forUpdate().executeTakeFirst())) return;
+    const isOfLoads = sql`load_id = ANY(${loadIds}::bigint[])`;
+    const { rows: files } = await sql<StagedFile>`
+      WITH outdated AS (
+        SELECT file.id, file.total_rows, file.suppressed_devices FROM job_file file LEFT JOIN import_log log ON log.job_id = file.job_id
+        WHERE file.job_id = ${jobId} AND file.${isOfLoads} AND file.staged
+          AND (file.status = ${jobStatus.running} OR file.status = ${jobStatus.done} AND log.mode = ${importMode.replace})
+          AND NOT EXISTS (
+            SELECT FROM load_account account WHERE account.load_id = file.load_id AND account.published_at IS NOT NULL)
+      )
+      UPDATE job_file f
+      SET staged = false, total_rows = 0, accepted_rows = 0, uploaded_devices = 0, suppressed_rows = 0,
+          suppressed_devices = 0, status = ${sql.lit(jobStatus.pending)}, updated_at = now()
+      FROM outdated WHERE f.id = outdated.id
+      RETURNING f.id, outdated.total_rows, outdated.suppressed_devices
+    `.execute(tx);
+    await forgetStaged(tx, jobId, files);
+    await sql`DELETE FROM load_account WHERE ${isOfLoads} AND published_at IS NULL`.execute(tx);
+  });
+}
+
+type StagedFile = { readonly id: number; readonly total_rows: number; readonly suppressed_devices: number };
+
+/** Their rows are subtracted from the record's total, because the next commit adds them again. */
+async function forgetStaged(tx: Tx, jobId: JobId, files: readonly StagedFile[]): Promise<void> {
+  const subtracted = files.reduce((sum, { total_rows }) => sum + total_rows, 0);
+  const suppressed = files.reduce((sum, { suppressed_devices }) => sum + shownSuppressed(suppressed_devices), 0);
+  await tx
+    .updateTable('import_log')
+    .set({ total_rows: sql`total_rows - ${subtracted}`, suppressed: sql`suppressed - ${suppressed}` })
+    .where('job_id', '=', jobId)
+    .execute();
+  const fileIds = files.map(({ id }) => id);
+  await sql`DELETE FROM job_file_reject WHERE job_file_id = ANY(${fileIds}::bigint[])`.execute(tx);
 }
 
 const rowsMissing = new Failure('rows_missing', 'Staged rows were missing each time the file was loaded.');
