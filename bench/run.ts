@@ -13,6 +13,7 @@ import { bench as latency } from './benches/latency.ts';
 import { bench as load10mCsv } from './benches/load-10m-csv.ts';
 import { bench as load10mGz } from './benches/load-10m-gz.ts';
 import { bench as load10mGzReplicated } from './benches/load-10m-gz-replicated.ts';
+import { bench as load10mGzSuppressed } from './benches/load-10m-gz-suppressed.ts';
 import { bench as manyAudiences } from './benches/many-audiences.ts';
 import { bench as matchedDevices } from './benches/matched-devices.ts';
 import { bench as memory } from './benches/memory.ts';
@@ -46,6 +47,7 @@ const benches: ReadonlyMap<string, Bench> = new Map([
   ['load-10m-csv', load10mCsv],
   ['load-10m-gz', load10mGz],
   ['load-10m-gz-replicated', load10mGzReplicated],
+  ['load-10m-gz-suppressed', load10mGzSuppressed],
   ['many-audiences', manyAudiences],
   ['matched-devices', matchedDevices],
   ['memory', memory],

@@ -26,7 +26,7 @@ export function shownSuppressed(devices: number): number {
 }
 
 /** What a line of a suppression file contains. */
-export type SuppressionEntry =
+type SuppressionEntry =
   | { readonly is: 'device'; /** 32 hexadecimal digits in lower case. */ readonly digits: string }
   | { readonly is: 'hash'; /** SHA-256 in Base64. */ readonly hash: string };
 
@@ -51,7 +51,7 @@ export function readSuppressionEntry(text: string): SuppressionEntry | null {
 const advertisingIdList = 'MAID';
 
 /** The layout of a suppression file: plain entries, or a CSV file of DROP with the header `ID,Hash` or `ID,Hash,ListType`. */
-export type SuppressionFileLayout = 'plain' | 'drop';
+type SuppressionFileLayout = 'plain' | 'drop';
 
 export function layoutOfFirstLine(line: string): SuppressionFileLayout {
   return /^\uFEFF?id,hash(,listtype)?\s*$/i.test(line) ? 'drop' : 'plain';

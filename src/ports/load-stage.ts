@@ -69,7 +69,7 @@ export type StagedCounts = FileCounts & { readonly stagedRows: number };
 export type FileCounts = LoadCounts & { readonly suppressed?: SuppressedCounts };
 
 /** The rows and the distinct devices of a file that are on the suppression list. */
-export type SuppressedCounts = { readonly rows: number; readonly devices: number };
+type SuppressedCounts = { readonly rows: number; readonly devices: number };
 
 /** The staging tables, in which ClickHouse validates and counts rows. Staged rows are not visible anywhere else. */
 export interface LoadStage {

@@ -224,8 +224,8 @@ type Push = {
 
 async function push(engine: Engine, load: Load, what: Push): Promise<void> {
   const receiver = receiverOf(engine, load);
-  const { stream } = await requiringList(load, () =>
-    copyingMissingKeys(engine, receiver, load.jobId, () =>
+  const { stream } = await copyingMissingKeys(engine, receiver, load.jobId, () =>
+    requiringList(load, () =>
       receiver.exec({
         query: what.query,
         values: what.values,

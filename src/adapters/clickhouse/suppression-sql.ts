@@ -32,19 +32,26 @@ const candidatesPerShard = 16;
 const keySql = `(SELECT (reinterpretAsUInt64(key), sipHash64(key)) FROM stand_in_key_local LIMIT 1)`;
 
 /**
- * Returns the stand-in of a device: a UUID that only someone with the installation's key can derive from the device. It is
- * on the same shard as the device. Otherwise, a partner could tell from the stored bytes of its data that a device had been
- * replaced. Its second half is derived from its first half, so that a stand-in can be recognized with the key.
+ * Returns the device to store. For a suppressed row, this is the stand-in of its device: a UUID that only someone with the
+ * installation's key can derive from the device. Its second half is derived from its first half, so that a stand-in can be
+ * recognized with the key. It is on the same shard as the device. Otherwise, a partner could tell from the stored bytes of
+ * its data that a device had been replaced.
+ *
+ * The arrays of candidates are empty for rows that are not suppressed, so nothing is computed for these rows. With `if`
+ * instead, the whole statement took three times as much CPU time.
  */
-export function standInSql(device: string, shards: number): string {
+function storedDeviceSql(shards: number): string {
   const keyed = (values: string): string => `sipHash64Keyed(${keySql}, ${values})`;
-  const first = keyed(`${device}, attempt`);
+  const first = keyed('device, attempt');
   const candidate = `reinterpretAsUUID(concat(
     reinterpretAsFixedString(${first}), reinterpretAsFixedString(${keyed(first)})))`;
-  const candidates = `arrayMap(attempt -> ${candidate}, range(${shards === 1 ? 1 : candidatesPerShard * shards}))`;
-  if (shards === 1) return `(${candidates})[1]`;
+  const candidates = (attempts: number): string =>
+    `arrayMap(attempt -> ${candidate}, range(is_suppressed * ${attempts}))`;
+  if (shards === 1) return `arrayPushBack(${candidates(1)}, device)[1]`;
   const slot = (value: string): string => `cityHash64(${value}) % ${shards}`;
-  return `arrayFirst(candidate -> ${slot('candidate')} = ${slot(device)}, ${candidates})`;
+  const all = candidates(candidatesPerShard * shards);
+  const fitting = `arrayFilter(candidate -> ${slot('candidate')} = ${slot('device')}, ${all})`;
+  return `arrayConcat(${fitting}, ${candidates(1)}, [device])[1]`;
 }
 
 const listIncomplete = 'The suppression list is incomplete on this server';
@@ -55,10 +62,16 @@ function isCompleteSql({ version, hashes }: SuppressionList): string {
     WHERE database = currentDatabase() AND name = '${suppressionSetName(version)}'))`;
 }
 
-/** Whether a statement failed because the server lacks the list or a part of it. */
-export function isListMissing({ type, message }: ClickHouseError, { version }: SuppressionList): boolean {
-  // Messages can contain the statement, so the type decides.
-  if (type === 'UNKNOWN_TABLE') return message.includes(suppressionSetName(version));
+/** ClickHouse's errors for an expression `IN` a table that does not exist. Which one it is depends on the version. */
+const missingTableErrors: ReadonlySet<string | undefined> = new Set(['UNKNOWN_TABLE', 'UNKNOWN_IDENTIFIER']);
+
+/**
+ * Whether a statement failed because the server lacks the list or a part of it. Messages can contain the statement, so the
+ * type is compared as well.
+ */
+export function isListMissing({ type, message }: ClickHouseError, { version, hashes }: SuppressionList): boolean {
+  if (hashes === 0) return false;
+  if (missingTableErrors.has(type)) return message.includes(suppressionSetName(version));
   return type === 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO' && message.includes(listIncomplete);
 }
 
@@ -73,6 +86,6 @@ export function suppressionStep(list: SuppressionList, shards: number): string[]
     [`${isCompleteSql(list)} AS is_list_complete`],
     // bitAnd evaluates both sides for every row, which costs less than branching.
     [`bitAnd(bitAnd(row_status = 0, ${isListed}), is_list_complete) AS is_suppressed`],
-    [`if(is_suppressed, ${standInSql('device', shards)}, device) AS stored_device`],
+    [`${storedDeviceSql(shards)} AS stored_device`],
   ];
 }
