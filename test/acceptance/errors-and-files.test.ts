@@ -167,9 +167,9 @@ describe('errors and files of an import', () => {
     const summary = files.map(({ bytes: _size, bytes_read: _read, updated_at: _time, ...file }) => file);
     const failedBy = (code: string) => {
       const message = expectedErrors.find((error) => error.code === code)?.message;
-      return { status: 3, error: { code, message } };
+      return { status: 3, suppressed: 0, error: { code, message } };
     };
-    const loaded = { status: 2, error: null };
+    const loaded = { status: 2, suppressed: 0, error: null };
     expect(summary).toEqual([
       { file: everyReason, ...loaded, total_rows: 14, rejected_rows: 13 },
       { file: empty, ...failedBy('empty_file'), total_rows: 0, rejected_rows: 0 },

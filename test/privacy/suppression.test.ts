@@ -199,7 +199,7 @@ describe.each(topologies)('the suppression list (topology: %s)', (topology) => {
       await commandOnShard(stores, shard, `DROP TABLE suppression_set_${version} SYNC`);
     await partner.upload('waiting.csv', `${listed},sport\n${other},sport\n`);
     const importLogId = await api.queue({ file_path: 'waiting.csv', key_type: 1 });
-    await expect(api.waitForEnd(importLogId, 3)).rejects.toThrow();
+    await expect(api.waitForEnd(importLogId, 3)).rejects.toThrow('timed out');
     expect(await tablesWith([listed, other])).toEqual([]);
     await syncList(stores.config);
     expect(await api.waitForEnd(importLogId)).toMatchObject({ status: 2, unique_devices: '2' });

@@ -21,6 +21,7 @@ const record: ImportLog = {
   keys: null,
   unique_devices: '90',
   total_rows: '100',
+  suppressed: 0,
   errors: null,
   created_at: '2026-11-18T10:00:00.000Z',
   updated_at: '2026-11-18T10:00:00.000Z',
