@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { changeEntries } from '../../src/entry/suppression.ts';
+import { measureUsage } from '../../src/usecases/admin/maintenance.ts';
+import { apiClient } from '../acceptance/api-client.ts';
+import { audienceClient, audiencePath } from '../acceptance/audience-client.ts';
+import { topologies } from '../support/environment.ts';
+import { createPartner } from '../support/partners.ts';
+import { type Service, startService } from '../support/running-service.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { wireUp } from '../support/wired.ts';
+
+// The attacker has an account, wants to find out whether one device is on the suppression list, and can import, append,
+// clear, and delete at will. They know all other devices in their files and read every number that the API shows them.
+
+/** Half of the targets are on the list. */
+const targets = inject('campaign') === 'long' ? 100 : 4;
+/** Above this number of devices, the number of matched devices is exact. */
+const own = 1_000;
+
+/** What differs between two accounts that have done the same: IDs, links, names, and times. */
+const incidental =
+  /(^|_)(id|at|etag|path|name|sequence|segment)$|^(file|default_warehouse_segment_id|cursor|requested_by|by|link)$/;
+
+/** Whether an append was queued before the job of the previous one had ended decides whether there is such an event. */
+const isTimed = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'type' in value && value.type === 'audience.ready';
+
+function observable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((inner) => !isTimed(inner)).map(observable);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]) =>
+      incidental.test(key) && !Array.isArray(inner) ? [] : [[key, observable(inner)]],
+    ),
+  );
+}
+
+describe.each(topologies)('an attacker who probes the suppression list (topology: %s)', (topology) => {
+  let stores: TestStores;
+  let service: Service;
+
+  beforeAll(async () => {
+    stores = await createStores(topology);
+    // Numbers are rounded as in production.
+    const settings = { ...stores.environment, INLET_MATCHED_UNIT: '50' };
+    service = await startService(settings, `suppression-attack-${topology}`);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stores.drop();
+  });
+
+  /** Runs every probe with a new account and returns all numbers that the account sees. */
+  const attack = async (target: string): Promise<string> => {
+    const partner = await createPartner(stores.environment);
+    await partner.createAttribute('probe', 'probe');
+    await partner.createAttribute('other', 'other');
+    const api = apiClient(service.url, partner.apiKey);
+    const audiences = audienceClient(service.url, partner.apiKey);
+    const seen: unknown[] = [];
+    const read = async (path: string): Promise<void> => {
+      const answer = await api.request(path);
+      seen.push(answer.status, observable(await answer.json()));
+    };
+    const upload = async (devices: readonly string[], text: string): Promise<string> => {
+      const path = `${randomUUID()}.csv`;
+      await partner.upload(path, devices.map((id) => `${id},${text}\n`).join(''));
+      return path;
+    };
+    const importFile = async (devices: readonly string[], keys: string, mode = 'merge'): Promise<void> => {
+      const importLogId = await api.queue({ file_path: await upload(devices, keys), key_type: 1, mode });
+      seen.push(observable(await api.waitForEnd(importLogId)));
+      await read(`/v1/marketplace/import/${importLogId}/files`);
+      await read(`/v1/marketplace/import/${importLogId}/errors`);
+    };
+    const remove = async (key: string): Promise<void> => {
+      const body = JSON.stringify({ key_type: 1, keys: [key] });
+      await api.request('/v1/marketplace/import', { method: 'DELETE', body });
+      const [deletion] = await api.list();
+      seen.push(observable(await api.waitForEnd(deletion?.import_log_id ?? 0)));
+    };
+    const mine = Array.from({ length: own - 1 }, () => randomUUID());
+
+    await importFile([target], 'probe');
+    await importFile(mine, 'other');
+    await importFile([target, ...mine.slice(0, 9)], 'other', 'replace');
+    for (const devices of [
+      [target, ...mine.slice(0, 49)],
+      [target, ...mine],
+    ]) {
+      const { audienceId } = await audiences.create('probe', await upload(devices, 'seen'));
+      seen.push(observable(await audiences.settled(audienceId)));
+      await audiences.append(audienceId, await upload([target], 'seen'));
+      seen.push(observable(await audiences.settled(audienceId)));
+      await audiences.append(audienceId, await upload([target, randomUUID()], 'something else'));
+      seen.push(observable(await audiences.settled(audienceId)));
+      await read(`${audiencePath}/${audienceId}/history`);
+      await read(`${audiencePath}/${audienceId}/errors`);
+    }
+    await remove('probe');
+    await remove('other');
+    await read('/v1/events?limit=1000');
+    const { rows } = await withDatabase(stores, (client) =>
+      client.query<{ rows: string }>(
+        'SELECT coalesce(sum(uploaded_devices), 0) AS rows FROM job_file WHERE partner_id = $1',
+        [partner.id],
+      ),
+    );
+    seen.push(rows);
+    return JSON.stringify(seen);
+  };
+
+  it('guesses right in at most 55% of all cases', async () => {
+    const devices = Array.from({ length: targets }, () => randomUUID());
+    const listed = new Set(devices.filter((_, index) => index % 2 === 0));
+    await changeEntries([...listed], { isRemoval: false }, stores.config);
+    const observations: { seen: string; isListed: boolean }[] = [];
+    // A few accounts at a time, so that no request is refused.
+    for (let start = 0; start < targets; start += 4) {
+      const some = devices.slice(start, start + 4);
+      const seen = await Promise.all(some.map(attack));
+      observations.push(...some.map((id, index) => ({ seen: seen[index] ?? '', isListed: listed.has(id) })));
+    }
+    // The best rule in hindsight: among equal observations, guess what is more frequent. No attacker does better.
+    const right = [...Map.groupBy(observations, ({ seen }) => seen).values()].map((equal) => {
+      const ofListed = equal.filter(({ isListed }) => isListed).length;
+      return Math.max(ofListed, equal.length - ofListed);
+    });
+    const success = right.reduce((sum, count) => sum + count, 0) / targets;
+    const [first] = observations;
+    const different = observations.find(({ seen }) => seen !== first?.seen);
+    // Shows the difference if there is one.
+    expect(different?.seen ?? first?.seen).toBe(first?.seen);
+    expect(success).toBeLessThanOrEqual(0.55);
+  });
+
+  it('sees the same stored rows after an import of a listed and of another device', async () => {
+    const [one, other] = [randomUUID(), randomUUID()];
+    await changeEntries([one], { isRemoval: false }, stores.config);
+    const deps = await wireUp(stores);
+    const used = await Promise.all(
+      [one, other].map(async (id) => {
+        const partner = await createPartner(stores.environment);
+        await partner.createAttribute('probe', 'probe');
+        const api = apiClient(service.url, partner.apiKey);
+        await partner.upload('probe.csv', `${id},probe\n`);
+        await api.waitForEnd(await api.queue({ file_path: 'probe.csv', key_type: 1 }));
+        return { api };
+      }),
+    );
+    await withDatabase(stores, (client) => client.query('DELETE FROM sweep'));
+    await measureUsage(deps);
+    await deps.close();
+    const rows = await Promise.all(
+      used.map(async ({ api }) => {
+        const limits: unknown = await (await api.request('/v1/limits')).json();
+        return limits;
+      }),
+    );
+    expect(rows).toMatchObject([{ quotas: { stored_rows: { used: 1 } } }, { quotas: { stored_rows: { used: 1 } } }]);
+  });
+});
