@@ -57,7 +57,7 @@ export default defineConfig(({ mode }) => ({
       {
         test: {
           name: 'servers',
-          include: ['test/{contracts,integration,acceptance,privacy}/**/*.test.ts'],
+          include: ['test/{contracts,integration,acceptance}/**/*.test.ts'],
           // One module context per worker process: suites share a running api and worker, and modules load once.
           isolate: false,
           globalSetup: 'test/support/global-setup.ts',
