@@ -158,7 +158,8 @@ CREATE TABLE {database}.judged_lines
     `is_deleted` UInt8,
     `attribute_ids` Array(UInt64),
     `line` String,
-    `is_suppressed` UInt8 DEFAULT 0
+    `stand_ins` Array(UUID) DEFAULT [],
+    `is_sampled` UInt8 DEFAULT 0
 )
 ENGINE = `Null`;
 
@@ -172,7 +173,7 @@ CREATE MATERIALIZED VIEW {database}.judged_lines_to_load_counts TO {database}.lo
     `first_row` UInt64,
     `staged_rows` UInt64,
     `suppressed_rows` UInt64,
-    `suppressed_devices` AggregateFunction(uniqExact, UUID)
+    `sampled_rows` UInt64
 )
 AS SELECT
     load_id,
@@ -182,8 +183,8 @@ AS SELECT
     sum(bytes) AS bytes,
     min(row) AS first_row,
     sum(if(reason = '', length(attribute_ids), 0)) AS staged_rows,
-    sum(toUInt64(is_suppressed)) AS suppressed_rows,
-    uniqExactStateIf(device, is_suppressed) AS suppressed_devices
+    countIf(notEmpty(stand_ins)) AS suppressed_rows,
+    sum(toUInt64(is_sampled)) AS sampled_rows
 FROM {database}.judged_lines
 GROUP BY
     load_id,
@@ -233,7 +234,7 @@ AS SELECT
     version,
     is_deleted
 FROM {database}.judged_lines
-WHERE reason = '';
+WHERE (reason = '') AND empty(stand_ins);
 
 CREATE MATERIALIZED VIEW {database}.judged_lines_to_staged_devices TO {database}.staged_devices
 (
@@ -248,7 +249,7 @@ AS SELECT
     device,
     toUInt8(NOT is_deleted) AS is_add
 FROM {database}.judged_lines
-WHERE reason = '';
+WHERE (reason = '') AND empty(stand_ins);
 
 CREATE TABLE {database}.judged_members
 (
@@ -260,7 +261,8 @@ CREATE TABLE {database}.judged_members
     `device` UUID,
     `event` String,
     `line` String,
-    `is_suppressed` UInt8 DEFAULT 0
+    `stand_ins` Array(UUID) DEFAULT [],
+    `is_sampled` UInt8 DEFAULT 0
 )
 ENGINE = `Null`;
 
@@ -273,7 +275,7 @@ CREATE MATERIALIZED VIEW {database}.judged_members_to_load_counts TO {database}.
     `bytes` UInt64,
     `first_row` UInt64,
     `suppressed_rows` UInt64,
-    `suppressed_devices` AggregateFunction(uniqExact, UUID)
+    `sampled_rows` UInt64
 )
 AS SELECT
     load_id,
@@ -282,8 +284,8 @@ AS SELECT
     count() AS rows,
     sum(bytes) AS bytes,
     min(row) AS first_row,
-    sum(toUInt64(is_suppressed)) AS suppressed_rows,
-    uniqExactStateIf(device, is_suppressed) AS suppressed_devices
+    countIf(notEmpty(stand_ins)) AS suppressed_rows,
+    sum(toUInt64(is_sampled)) AS sampled_rows
 FROM {database}.judged_members
 GROUP BY
     load_id,
@@ -325,7 +327,7 @@ AS SELECT
     device,
     event
 FROM {database}.judged_members
-WHERE reason = '';
+WHERE (reason = '') AND empty(stand_ins);
 
 CREATE TABLE {database}.known_devices
 (
@@ -352,7 +354,7 @@ CREATE TABLE {database}.load_counts
     `loaded_on` Date DEFAULT today(),
     `staged_rows` UInt64 DEFAULT 0,
     `suppressed_rows` UInt64 DEFAULT 0,
-    `suppressed_devices` AggregateFunction(uniqExact, UUID)
+    `sampled_rows` UInt64 DEFAULT 0
 )
 ENGINE = Distributed('{cluster}', '{database}', 'load_counts_local', load_id);
 
@@ -367,7 +369,7 @@ CREATE TABLE {database}.load_counts_local
     `loaded_on` Date DEFAULT today(),
     `staged_rows` UInt64 DEFAULT 0,
     `suppressed_rows` UInt64 DEFAULT 0,
-    `suppressed_devices` AggregateFunction(uniqExact, UUID)
+    `sampled_rows` UInt64 DEFAULT 0
 )
 ENGINE = MergeTree
 PARTITION BY toMonday(loaded_on)
@@ -522,3 +524,65 @@ CREATE TABLE {database}.suppressed_hashes_local
 ENGINE = ReplacingMergeTree(version, is_removed)
 ORDER BY hash
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+
+CREATE MATERIALIZED VIEW {database}.suppressed_lines_to_staged_attributes TO {database}.staged_attributes
+(
+    `load_id` UInt64,
+    `partner_id` UInt64,
+    `attribute_id` UInt64,
+    `device` UUID,
+    `id_type` UInt8,
+    `country` String,
+    `version` UInt64,
+    `is_deleted` UInt8
+)
+AS SELECT
+    load_id,
+    partner_id,
+    one.1 AS attribute_id,
+    one.2 AS device,
+    toUInt8(0) AS id_type,
+    '' AS country,
+    version,
+    is_deleted
+FROM
+(
+    SELECT
+        load_id,
+        partner_id,
+        version,
+        is_deleted,
+        arrayJoin(arrayZip(attribute_ids, arrayPopFront(stand_ins))) AS one
+    FROM {database}.judged_lines
+    WHERE notEmpty(stand_ins)
+);
+
+CREATE MATERIALIZED VIEW {database}.suppressed_lines_to_staged_devices TO {database}.staged_devices
+(
+    `job_id` UInt64,
+    `load_id` UInt64,
+    `device` UUID,
+    `is_add` UInt8
+)
+AS SELECT
+    job_id,
+    load_id,
+    stand_ins[1] AS device,
+    toUInt8(NOT is_deleted) AS is_add
+FROM {database}.judged_lines
+WHERE notEmpty(stand_ins);
+
+CREATE MATERIALIZED VIEW {database}.suppressed_members_to_staged_members TO {database}.staged_members
+(
+    `load_id` UInt64,
+    `file_id` UInt64,
+    `device` UUID,
+    `event` String
+)
+AS SELECT
+    load_id,
+    file_id,
+    stand_ins[1] AS device,
+    lower(hex(reinterpretAsUInt64(stand_ins[2]))) AS event
+FROM {database}.judged_members
+WHERE notEmpty(stand_ins);

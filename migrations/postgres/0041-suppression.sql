@@ -16,9 +16,9 @@ INSERT INTO suppression DEFAULT VALUES ON CONFLICT DO NOTHING;
 -- The version of the list that the rows of the load were checked against.
 ALTER TABLE load_account ADD COLUMN IF NOT EXISTS suppression_version bigint NOT NULL DEFAULT 0;
 
--- Accepted rows whose device is on the list, and the number of these devices.
+-- Accepted rows whose device is on the list: the exact number, and the estimate that partners see.
 ALTER TABLE job_file ADD COLUMN IF NOT EXISTS suppressed_rows bigint NOT NULL DEFAULT 0;
-ALTER TABLE job_file ADD COLUMN IF NOT EXISTS suppressed_devices bigint NOT NULL DEFAULT 0;
+ALTER TABLE job_file ADD COLUMN IF NOT EXISTS shown_suppressed bigint NOT NULL DEFAULT 0;
 
--- The sum of the suppressed devices of each file, each rounded as partners see it.
+-- The sum of the estimates for the files.
 ALTER TABLE import_log ADD COLUMN IF NOT EXISTS suppressed bigint NOT NULL DEFAULT 0;

@@ -1015,7 +1015,7 @@ CREATE TABLE public.job_file (
     reloads smallint DEFAULT 0 NOT NULL,
     dismissed_at timestamp with time zone,
     suppressed_rows bigint DEFAULT 0 NOT NULL,
-    suppressed_devices bigint DEFAULT 0 NOT NULL,
+    shown_suppressed bigint DEFAULT 0 NOT NULL,
     CONSTRAINT job_file_status_check CHECK (((status >= 0) AND (status <= 3)))
 );
 

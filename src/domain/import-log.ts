@@ -43,7 +43,7 @@ export type ImportLog = {
   readonly keys: readonly string[] | null;
   readonly uniqueDevices: bigint;
   readonly totalRows: bigint;
-  /** The sum of the suppressed devices of each file, each rounded as partners see it. */
+  /** The suppressed rows as partners see them: the sum over the files. */
   readonly suppressed: number;
   readonly errors: readonly ImportLogError[] | null;
   readonly progress: Progress;

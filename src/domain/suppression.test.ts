@@ -5,6 +5,7 @@ import {
   layoutOfFirstLine,
   readSuppressionEntry,
   shownSuppressed,
+  suppressionSample,
 } from './suppression.ts';
 
 describe('an entry of a suppression file', () => {
@@ -51,9 +52,24 @@ describe('a suppression file', () => {
   });
 });
 
-describe('the number of suppressed devices', () => {
-  it('is rounded down to thousands for partners', () => {
-    expect([0, 1, 999, 1_000, 1_999, 2_000].map(shownSuppressed)).toEqual([0, 0, 0, 1_000, 1_000, 2_000]);
+describe('the number of suppressed rows that a partner sees', () => {
+  const { ofListed, ofOthers, of } = suppressionSample;
+
+  it('is estimated from the sample and rounded down to thousands', () => {
+    const sampleOf = (listed: number, others: number): number => (listed * ofListed + others * ofOthers) / of;
+    expect(shownSuppressed({ sampled: sampleOf(25_600, 1_024_000) + 1, accepted: 1_049_600 })).toBe(25_000);
+    expect(shownSuppressed({ sampled: sampleOf(0, 256_000), accepted: 256_000 })).toBe(0);
+  });
+
+  it('is between 0 and the number of accepted rows', () => {
+    expect(shownSuppressed({ sampled: 0, accepted: 1_000_000 })).toBe(0);
+    expect(shownSuppressed({ sampled: 5_000, accepted: 5_000 })).toBe(5_000);
+  });
+
+  it('says little about one device, even if its row is repeated', () => {
+    // The best guess is right if the device is listed and in the sample, or if it is neither.
+    const success = 1 / 2 + (ofListed - ofOthers) / (2 * of);
+    expect(success).toBeLessThanOrEqual(0.55);
   });
 });
 

@@ -14,15 +14,32 @@ export function isCheckOutdated(version: number, current: SuppressionList): bool
   return version < current.version;
 }
 
-/** A partner sees the number of suppressed devices in a file rounded down to a multiple of this. */
+/**
+ * Which rows of a file are in the sample from which partners see how many rows are suppressed. A keyed hash of the device
+ * decides, so a device is either always in the sample or never. `ofListed` is the share of the devices on the list, and
+ * `ofOthers` the share of all other devices, in 1/256. A partner that finds out whether a device is in the sample is
+ * therefore right about the list in 1/2 + (25 - 5) / 512 = 53.9% of all cases at best, whatever it uploads and however
+ * often.
+ */
+export const suppressionSample = { ofListed: 25, ofOthers: 5, of: 256 } as const;
+
+/** A partner sees the estimate rounded down to a multiple of this. */
 const shownUnit = 1_000;
 
 /**
- * The number of suppressed devices as partners see it. It counts devices, not rows, so that a file that repeats one
- * device reveals nothing.
+ * The estimated number of suppressed rows that a partner sees. The standard deviation for a million rows of different
+ * devices is about 1,800.
  */
-export function shownSuppressed(devices: number): number {
-  return Math.floor(devices / shownUnit) * shownUnit;
+export function shownSuppressed({
+  sampled,
+  accepted,
+}: {
+  readonly sampled: number;
+  readonly accepted: number;
+}): number {
+  const { ofListed, ofOthers, of } = suppressionSample;
+  const estimate = (sampled - (accepted * ofOthers) / of) / ((ofListed - ofOthers) / of);
+  return Math.floor(Math.min(Math.max(estimate, 0), accepted) / shownUnit) * shownUnit;
 }
 
 /** What a line of a suppression file contains. */

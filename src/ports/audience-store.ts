@@ -21,7 +21,7 @@ export type AudienceFile = {
   readonly rowsUploaded: number;
   readonly rowsRejected: number;
   /** Distinct devices on the suppression list. */
-  readonly suppressedDevices: number;
+  readonly suppressed: number;
   readonly failure: { readonly code: string; readonly detail: string } | null;
   readonly dismissedAt: Date | null;
   readonly updatedAt: Date;

@@ -68,8 +68,8 @@ export type StagedCounts = FileCounts & { readonly stagedRows: number };
 /** Accepted rows include suppressed rows. */
 export type FileCounts = LoadCounts & { readonly suppressed?: SuppressedCounts };
 
-/** The rows and the distinct devices of a file that are on the suppression list. */
-type SuppressedCounts = { readonly rows: number; readonly devices: number };
+/** The rows of devices on the suppression list: their exact number, and the estimate that partners see. */
+type SuppressedCounts = { readonly rows: number; readonly shown: number };
 
 /** The staging tables, in which ClickHouse validates and counts rows. Staged rows are not visible anywhere else. */
 export interface LoadStage {

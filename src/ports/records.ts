@@ -26,7 +26,7 @@ export type LoadedFile = {
   readonly totalRows: number;
   readonly rejectedRows: number;
   /** Distinct devices on the suppression list. */
-  readonly suppressedDevices: number;
+  readonly suppressed: number;
   readonly bytes: number;
   readonly bytesRead: number;
   readonly failure: { readonly code: FailureCode; readonly detail: string } | null;

@@ -178,7 +178,7 @@ const statementTypes: Specs = {
     generation: 'number?',
     uploaded_devices: 'number=',
     suppressed_rows: 'number=',
-    suppressed_devices: 'number=',
+    shown_suppressed: 'number=',
     superseded: 'boolean=',
     reloads: 'number=',
     dismissed_at: 'date?',

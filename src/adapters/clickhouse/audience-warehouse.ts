@@ -19,7 +19,9 @@ import {
   syncAllReplicas,
   syncServer,
 } from './connect.ts';
+import { countMatchedStandIns } from './count-stand-ins.ts';
 import { deletesIn, mutate } from './mutate.ts';
+import { isStandIn, personOf, standInScope } from './stand-in-sql.ts';
 import {
   attachStagingTable,
   findStagingTables,
@@ -274,9 +276,12 @@ const countedTables = ['audience_devices_local', 'known_devices_local'];
 
 /** Each device is stored on exactly one shard, so the totals are sums over the shards. */
 async function countDevices(engine: Engine, of: CountedJob, about: number): Promise<DeviceCounts> {
-  const counts = await onEveryShardInSync(engine, countedTables, (shard) =>
-    countOnShard(shard, of, about / engine.shards.length),
-  );
+  const counts = await onEveryShardInSync(engine, countedTables, async (shard) => {
+    const counted = await countOnShard(shard, of, about / engine.shards.length);
+    // The stand-ins of suppressed devices are different in the two tables.
+    const standIns = await countMatchedStandIns(shard, isOfGeneration, generationParameters(of));
+    return sumCounts([counted, { unique: 0, matched: standIns.get(of.audienceId) ?? 0 }]);
+  });
   return sumCounts(counts);
 }
 
@@ -344,9 +349,12 @@ async function countNewDevices(
     const staged = await stagedMembersSql(shard, loads);
     const isStaged = `PREWHERE reinterpretAsUInt32(device) IN (SELECT reinterpretAsUInt32(device) FROM (${staged}))
       WHERE device IN (SELECT device FROM (${staged}))`;
+    const scope = standInScope.audience('{audience: UInt64}');
+    const isMatchedStandIn = `${isStandIn(scope)} AND ${personOf('device')} IN (
+      SELECT ${personOf('device')} FROM known_devices_local WHERE ${isStandIn(standInScope.known)})`;
     return selectCounts(shard, {
       query: `
-        SELECT count() AS unique, countIf(device IN (SELECT device FROM known_devices_local ${isStaged})) AS matched
+        SELECT count() AS unique, countIf(device IN (SELECT device FROM known_devices_local ${isStaged})) + countIf(${isMatchedStandIn}) AS matched
         FROM (SELECT DISTINCT device FROM (${staged}))
         WHERE device NOT IN (SELECT device FROM audience_devices_local ${isStaged} AND ${isOfGeneration})`,
       query_params: generationParameters(job),

@@ -11,7 +11,9 @@ import {
   sumOverShards,
   syncAllReplicas,
 } from './connect.ts';
+import { devicesOfRowsSql } from './count-stand-ins.ts';
 import { dropTable, engineOf } from './schema.ts';
+import { knownStandIn, standInScope } from './stand-in-sql.ts';
 
 const live = 'known_devices_local';
 const next = 'known_devices_next_local';
@@ -27,7 +29,10 @@ export function clickhouseKnownDevicesRebuild(engine: Engine): KnownDevicesRebui
       const rebuildId = randomUUID();
       await onAllServers(engine, (server) => begin(server, rebuildId));
     },
-    fill: async () => void (await onEveryShardInSync(engine, ['device_attributes_local'], fill)),
+    fill: async () =>
+      void (await onEveryShardInSync(engine, ['device_attributes_local'], (shard) =>
+        fill(shard, engine.shards.length),
+      )),
     swap: async () => {
       await syncAllReplicas(engine, [next]);
       await onAllServers(engine, (server) => server.command({ query: `EXCHANGE TABLES ${live} AND ${next}` }));
@@ -105,7 +110,7 @@ async function insertsInto(shard: Server): Promise<Set<string>> {
  * Inserts the devices that have a live attribute row, one statement per partner. The view covers
  * partners whose first import ends after this function reads the list of partners.
  */
-async function fill(shard: Server): Promise<void> {
+async function fill(shard: Server, shards: number): Promise<void> {
   const partners = await selectRows<{ id: string }>(
     shard,
     `SELECT DISTINCT partition_id AS id FROM system.parts
@@ -114,7 +119,7 @@ async function fill(shard: Server): Promise<void> {
   for (const { id } of partners) {
     await shard.command({
       query: `INSERT INTO ${next} (device)
-        SELECT device FROM device_attributes_local FINAL WHERE partner_id = {partner: UInt64} GROUP BY device`,
+        ${devicesOfRowsSql('partner_id = {partner: UInt64}', 'FINAL', knownStandIn(standInScope.attribute(), shards))}`,
       query_params: { partner: id },
       clickhouse_settings: { max_bytes_before_external_group_by: '268435456' },
     });

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { isSmallLoad } from '../../domain/job.ts';
 import type { ShardRows } from '../../domain/row-account.ts';
+import { shownSuppressed } from '../../domain/suppression.ts';
 import { Failure } from '../../domain/failure.ts';
 import type {
   Load,
@@ -33,6 +34,7 @@ import { dropLoad, dropStages, listStaged } from './drop-stages.ts';
 import { copyingMissingKeys } from './job-keys.ts';
 import { toLoadFailure } from './load-failure.ts';
 import { type StageTarget, stageSql } from './row-rule-sql.ts';
+import { audienceScope } from './stand-in-sql.ts';
 import { createStagingTables, hasTable, stagingTableNames } from './staging-tables.ts';
 import { isListMissing } from './suppression-sql.ts';
 
@@ -260,7 +262,7 @@ async function requiringList<T>({ suppression }: Load, run: () => Promise<T>): P
 }
 
 function targetParameters({ partnerId, jobId, target }: Load): Record<string, number> {
-  if (target.kind === 'audience') return {};
+  if (target.kind === 'audience') return { audience_scope: audienceScope(target.audienceId) };
   const { ofAdds, ofDeletes } = target.versions;
   return { partner: partnerId, job: jobId, version_of_adds: ofAdds, version_of_deletes: ofDeletes };
 }
@@ -289,7 +291,7 @@ async function countRows(engine: Engine, load: Load): Promise<Map<number, Staged
     query: `
       SELECT toString(file_id) AS file, reason, toString(sum(rows)) AS rows, toString(min(first_row)) AS first_row,
         toString(sum(staged_rows)) AS staged, toString(sum(suppressed_rows)) AS suppressed,
-        toString(uniqExactMerge(suppressed_devices)) AS devices
+        toString(sum(sampled_rows)) AS sampled
       FROM load_counts_local WHERE load_id = {load: UInt64} GROUP BY file_id, reason ORDER BY file_id, reason`,
     query_params: { load: loadId },
     format: 'JSONEachRow',
@@ -307,19 +309,27 @@ type CountedRow = {
   first_row: string;
   staged: string;
   suppressed: string;
-  devices: string;
+  sampled: string;
 };
 
 /** In an audience, each accepted line is one row. */
 function toCounts(ofFile: readonly CountedRow[], { kind }: LoadTarget): StagedCounts {
-  const accepted = ofFile.find(({ reason }) => reason === '');
+  const row = ofFile.find(({ reason }) => reason === '');
+  const accepted = Number(row?.rows ?? 0);
   return {
-    accepted: Number(accepted?.rows ?? 0),
-    stagedRows: Number((kind === 'audience' ? accepted?.rows : accepted?.staged) ?? 0),
-    suppressed: { rows: Number(accepted?.suppressed ?? 0), devices: Number(accepted?.devices ?? 0) },
+    accepted,
+    stagedRows: kind === 'audience' ? accepted : Number(row?.staged ?? 0),
+    suppressed: {
+      rows: Number(row?.suppressed ?? 0),
+      shown: shownSuppressed({ sampled: Number(row?.sampled ?? 0), accepted }),
+    },
     rejects: ofFile
       .filter(({ reason }) => reason !== '')
-      .map((row) => ({ reason: knownReason(row.reason), rows: Number(row.rows), firstRow: Number(row.first_row) })),
+      .map((rejected) => ({
+        reason: knownReason(rejected.reason),
+        rows: Number(rejected.rows),
+        firstRow: Number(rejected.first_row),
+      })),
   };
 }
 

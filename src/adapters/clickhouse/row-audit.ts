@@ -1,5 +1,6 @@
 import type { AuditEngine } from '../../ports/row-audit.ts';
 import { generationParameters, isOfGeneration } from './audience-warehouse.ts';
+import { repeatedStandInsSql } from './count-stand-ins.ts';
 import { type Engine, selectFromShards, selectNumber, sumOverShards } from './connect.ts';
 
 const tables = ['device_attributes_local', 'audience_devices_local'];
@@ -15,12 +16,16 @@ export function clickhouseAuditEngine(engine: Engine): AuditEngine {
       }),
     );
   return {
-    countDevicesOfJob: (partnerId, { ofAdds, ofDeletes }) =>
-      countDistinct(
-        'device_attributes_local',
-        'partner_id = {partner: UInt64} AND version IN ({adds: UInt64}, {deletes: UInt64})',
-        { partner: partnerId, adds: ofAdds, deletes: ofDeletes },
-      ),
+    countDevicesOfJob: async (partnerId, { ofAdds, ofDeletes }) => {
+      const condition = 'partner_id = {partner: UInt64} AND version IN ({adds: UInt64}, {deletes: UInt64})';
+      const query_params = { partner: partnerId, adds: ofAdds, deletes: ofDeletes };
+      const devices = await countDistinct('device_attributes_local', condition, query_params);
+      const query = repeatedStandInsSql(condition, '');
+      const repeated = await sumOverShards(engine, ['device_attributes_local'], (shard) =>
+        selectNumber(shard, { query, query_params }),
+      );
+      return devices - repeated;
+    },
     countDevicesOfAudience: (generation) =>
       countDistinct('audience_devices_local', isOfGeneration, generationParameters(generation)),
     listPartners: async (partnerId) => {

@@ -74,7 +74,7 @@ export function stageSql(
   const lines = `${keys.with}SELECT ${[...columns, ...keys.columns].join(', ')} FROM (${arrivals[arrival].lines})`;
   return `INSERT INTO ${stagingTable === null ? shared.into : `${stagingTable} ${own.into}`}
 SELECT ${stagingTable === null ? shared.values : own.values}
-FROM (${[...rowStatusSteps(layout, maxLineBytes), ...suppressionStep(suppression, shards)].reduce(addColumns, lines)})
+FROM (${[...rowStatusSteps(layout, maxLineBytes), ...suppressionStep(suppression, kind, shards)].reduce(addColumns, lines)})
 WHERE ${isDataRowSql}
 FORMAT ${arrivals[arrival].format}`;
 }
@@ -161,26 +161,26 @@ const destinations: Readonly<Record<LoadTarget['kind'], Destinations>> = {
     shared: {
       into: `judged_lines
     (partner_id, job_id, load_id, file_id, version, row, bytes, reason, device, id_type, country, is_deleted,
-     attribute_ids, line, is_suppressed)`,
+     attribute_ids, line, stand_ins, is_sampled)`,
       values: `{partner: UInt64}, {job: UInt64}, {load: UInt64}, file_id,
   if(is_delete, {version_of_deletes: UInt64}, {version_of_adds: UInt64}),
-  row, size, ${reasonSql('row_status')}, stored_device, id_type, country, is_delete, row_attribute_ids, line,
-  is_suppressed`,
+  row, size, ${reasonSql('row_status')}, device, id_type, country, is_delete, row_attribute_ids, line,
+  stand_ins, is_sampled`,
     },
     own: {
-      into: '(file_id, row, bytes, row_status, device, id_type, country, is_deleted, attribute_ids, line, is_suppressed)',
-      values: `file_id, row, size, row_status, stored_device, id_type, country, is_delete, row_attribute_ids, ${rejectedLine}, is_suppressed`,
+      into: '(file_id, row, bytes, row_status, device, id_type, country, is_deleted, attribute_ids, line, stand_ins, is_sampled)',
+      values: `file_id, row, size, row_status, device, id_type, country, is_delete, row_attribute_ids, ${rejectedLine}, stand_ins, is_sampled`,
     },
   },
   audience: {
     keys: { with: '', columns: [] },
     shared: {
-      into: 'judged_members (load_id, file_id, row, bytes, reason, device, event, line, is_suppressed)',
-      values: `{load: UInt64}, file_id, row, size, ${reasonSql('row_status')}, stored_device, event, line, is_suppressed`,
+      into: 'judged_members (load_id, file_id, row, bytes, reason, device, event, line, stand_ins, is_sampled)',
+      values: `{load: UInt64}, file_id, row, size, ${reasonSql('row_status')}, device, event, line, stand_ins, is_sampled`,
     },
     own: {
-      into: '(file_id, row, bytes, row_status, device, event, line, is_suppressed)',
-      values: `file_id, row, size, row_status, stored_device, event, ${rejectedLine}, is_suppressed`,
+      into: '(file_id, row, bytes, row_status, device, event, line, stand_ins, is_sampled)',
+      values: `file_id, row, size, row_status, device, event, ${rejectedLine}, stand_ins, is_sampled`,
     },
   },
 };

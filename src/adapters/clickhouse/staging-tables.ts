@@ -34,6 +34,8 @@ export function stagingTableNames(loadId: LoadId) {
       counts: name('to_counts'),
       rejects: name('to_rejects'),
       devices: name('to_devices'),
+      suppressedRows: name('to_suppressed_rows'),
+      suppressedDevices: name('to_suppressed_devices'),
     },
   };
 }
@@ -94,6 +96,7 @@ export async function createStagingTables(
 
 /** Statements that create the tables and views that only the receiving shard needs. */
 function receiverStatements(engine: Engine, load: Load, onlyFile: number | null): string[] {
+  const { suppression } = load;
   const { lines, rows, allRows, views } = stagingTableNames(load.loadId);
   // A single shard needs no Distributed table, and a single file needs no file ID per row.
   const isSharded = engine.shards.length > 1;
@@ -101,7 +104,9 @@ function receiverStatements(engine: Engine, load: Load, onlyFile: number | null)
     load.target.kind === 'audience' ? members(load, onlyFile) : attributes(load);
   const view = (name: string, target: string, select: string): string =>
     `CREATE MATERIALIZED VIEW ${name} TO ${target} AS SELECT ${select}`;
-  const isAccepted = `FROM ${lines} WHERE row_status = 0`;
+  const isAccepted = `FROM ${lines} WHERE row_status = 0 AND empty(stand_ins)`;
+  const isSuppressed = `FROM ${lines} WHERE notEmpty(stand_ins)`;
+  const target = isSharded ? allRows : rows;
   return [
     ...(isSharded
       ? [
@@ -111,18 +116,36 @@ function receiverStatements(engine: Engine, load: Load, onlyFile: number | null)
       : []),
     `CREATE TABLE ${lines} (
       file_id UInt64, row UInt64, bytes UInt64, row_status UInt8, device UUID, ${columns}, line String,
-      is_suppressed UInt8
+      stand_ins Array(UUID), is_sampled UInt8
     ) ENGINE = Null`,
-    view(views.rows, isSharded ? allRows : rows, `${published.values} ${isAccepted} ORDER BY ${published.order}`),
+    view(views.rows, target, `${published.values} ${isAccepted} ORDER BY ${published.order}`),
     ...(devices ? [view(views.devices, 'staged_devices', `${devices} ${isAccepted} ORDER BY ${deviceOrder}`)] : []),
+    ...(suppression.hashes === 0
+      ? []
+      : [
+          view(
+            views.suppressedRows,
+            target,
+            `${published.suppressed(`(SELECT * ${isSuppressed})`)} ORDER BY ${published.order}`,
+          ),
+          ...(devices
+            ? [
+                view(
+                  views.suppressedDevices,
+                  'staged_devices',
+                  `${devices} FROM (SELECT * REPLACE(stand_ins[1] AS device) ${isSuppressed}) ORDER BY ${deviceOrder}`,
+                ),
+              ]
+            : []),
+        ]),
     view(
       views.counts,
       'load_counts_local',
       `toUInt64(${load.loadId}) AS load_id, file_id, ${reasonSql('row_status')} AS reason, rows, bytes, first_row, staged_rows,
-      suppressed_rows, suppressed_devices FROM (
+      suppressed_rows, sampled_rows FROM (
         SELECT file_id, row_status, count() AS rows, sum(bytes) AS bytes, min(row) AS first_row,
-          ${stagedRows} AS staged_rows, sum(toUInt64(is_suppressed)) AS suppressed_rows,
-          uniqExactStateIf(device, is_suppressed) AS suppressed_devices
+          ${stagedRows} AS staged_rows, countIf(notEmpty(stand_ins)) AS suppressed_rows,
+          sum(toUInt64(is_sampled)) AS sampled_rows
         FROM ${lines} GROUP BY file_id, row_status
       )`,
     ),
@@ -143,7 +166,12 @@ const deviceOrder = 'toUInt64(bitAnd(toUInt128(device), 18446744073709551615)), 
 
 type StagingShape = {
   readonly columns: string;
-  readonly published: { readonly values: string; readonly order: string };
+  readonly published: {
+    readonly values: string;
+    readonly order: string;
+    /** Selects from suppressed lines what is stored instead of their data. */
+    readonly suppressed: (lines: string) => string;
+  };
   readonly devices: string | null;
   /** Counts the rows that the accepted lines produce. Audiences need no separate count, because each line is one row. */
   readonly stagedRows: string;
@@ -151,12 +179,15 @@ type StagingShape = {
 
 function members({ partnerId, target }: Load, onlyFile: number | null): StagingShape {
   if (target.kind !== 'audience') throw new TypeError('not a load for an audience');
+  const values = `toUInt64(${partnerId}) AS partner_id, toUInt64(${target.audienceId}) AS audience_id,
+        toUInt32(${target.generation}) AS generation, device, event, ${onlyFile === null ? 'file_id' : `toUInt64(${onlyFile}) AS file_id`}`;
   return {
     columns: 'event String',
     published: {
-      values: `toUInt64(${partnerId}) AS partner_id, toUInt64(${target.audienceId}) AS audience_id,
-        toUInt32(${target.generation}) AS generation, device, event, ${onlyFile === null ? 'file_id' : `toUInt64(${onlyFile}) AS file_id`}`,
+      values,
       order: `${deviceOrder}, event`,
+      suppressed: (lines) =>
+        `${values} FROM (SELECT file_id, stand_ins[1] AS device, lower(hex(reinterpretAsUInt64(stand_ins[2]))) AS event FROM ${lines})`,
     },
     devices: null,
     stagedRows: 'toUInt64(0)',
@@ -172,6 +203,10 @@ function attributes({ partnerId, jobId, loadId, target }: Load): StagingShape {
       values: `toUInt64(${partnerId}) AS partner_id, arrayJoin(attribute_ids) AS attribute_id, device, id_type, country,
         toUInt64(if(is_deleted, ${ofDeletes}, ${ofAdds})) AS version, is_deleted`,
       order: `attribute_id, ${deviceOrder}`,
+      suppressed: (lines) =>
+        `toUInt64(${partnerId}) AS partner_id, one.1 AS attribute_id, one.2 AS device, toUInt8(0) AS id_type, '' AS country,
+        toUInt64(if(is_deleted, ${ofDeletes}, ${ofAdds})) AS version, is_deleted
+        FROM (SELECT is_deleted, arrayJoin(arrayZip(attribute_ids, arrayPopFront(stand_ins))) AS one FROM ${lines})`,
     },
     devices: `toUInt64(${jobId}) AS job_id, toUInt64(${loadId}) AS load_id, device, toUInt8(NOT is_deleted) AS is_add`,
     stagedRows: 'sum(if(row_status = 0, length(attribute_ids), 0))',

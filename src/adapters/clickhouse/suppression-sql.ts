@@ -1,5 +1,7 @@
 import type { ClickHouseError } from '@clickhouse/client';
-import type { SuppressionList } from '../../domain/suppression.ts';
+import { type SuppressionList, suppressionSample } from '../../domain/suppression.ts';
+import type { LoadTarget } from '../../ports/load-stage.ts';
+import { keyedHashOf, personOfHash, standInScope, standInSql } from './stand-in-sql.ts';
 
 /**
  * The in-memory set of one version of the suppression list. Each version has its own table, so a load is checked against
@@ -26,34 +28,6 @@ export function hashPrefixOf(device: string): string {
   return hashPrefix(`SHA256(lower(hex(${device})))`);
 }
 
-/** Candidates per shard for a stand-in on the shard of its device. None of them fits with a probability below 10⁻⁶. */
-const candidatesPerShard = 16;
-
-const keySql = `(SELECT (reinterpretAsUInt64(key), sipHash64(key)) FROM stand_in_key_local LIMIT 1)`;
-
-/**
- * Returns the device to store. For a suppressed row, this is the stand-in of its device: a UUID that only someone with the
- * installation's key can derive from the device. Its second half is derived from its first half, so that a stand-in can be
- * recognized with the key. It is on the same shard as the device. Otherwise, a partner could tell from the stored bytes of
- * its data that a device had been replaced.
- *
- * The arrays of candidates are empty for rows that are not suppressed, so nothing is computed for these rows. With `if`
- * instead, the whole statement took three times as much CPU time.
- */
-function storedDeviceSql(shards: number): string {
-  const keyed = (values: string): string => `sipHash64Keyed(${keySql}, ${values})`;
-  const first = keyed('device, attempt');
-  const candidate = `reinterpretAsUUID(concat(
-    reinterpretAsFixedString(${first}), reinterpretAsFixedString(${keyed(first)})))`;
-  const candidates = (attempts: number): string =>
-    `arrayMap(attempt -> ${candidate}, range(is_suppressed * ${attempts}))`;
-  if (shards === 1) return `arrayPushBack(${candidates(1)}, device)[1]`;
-  const slot = (value: string): string => `cityHash64(${value}) % ${shards}`;
-  const all = candidates(candidatesPerShard * shards);
-  const fitting = `arrayFilter(candidate -> ${slot('candidate')} = ${slot('device')}, ${all})`;
-  return `arrayConcat(${fitting}, ${candidates(1)}, [device])[1]`;
-}
-
 const listIncomplete = 'The suppression list is incomplete on this server';
 
 /** Returns 1. Throws if the server does not have the whole list. ClickHouse does not sync a set to the disk. */
@@ -76,16 +50,42 @@ export function isListMissing({ type, message }: ClickHouseError, { version, has
 }
 
 /**
- * Returns the columns that follow the row rule: whether the row's device is suppressed, and the device to store. An accepted
- * row of a suppressed device is stored with the stand-in of the device. If the list is empty, no row is hashed.
+ * Returns the columns that follow the row rule. `stand_ins` is empty unless the row is accepted and its device is on the list.
+ * `is_sampled` says whether the row is in the sample from which partners see how many rows are suppressed. If the list is empty,
+ * no row is hashed.
  */
-export function suppressionStep(list: SuppressionList, shards: number): string[][] {
-  if (list.hashes === 0) return [['toUInt8(0) AS is_suppressed', 'device AS stored_device']];
+export function suppressionStep(list: SuppressionList, kind: LoadTarget['kind'], shards: number): string[][] {
+  if (list.hashes === 0) return [[`CAST([], 'Array(UUID)') AS stand_ins`, 'toUInt8(0) AS is_sampled']];
   const isListed = `${hashPrefixOf('device')} IN ${suppressionSetName(list.version)}`;
+  const { ofListed, ofOthers, of } = suppressionSample;
+  const chance = `${ofOthers} + ${ofListed - ofOthers} * is_suppressed`;
   return [
-    [`${isCompleteSql(list)} AS is_list_complete`],
+    [`${isCompleteSql(list)} AS is_list_complete`, `${keyedHashOf('device')} AS keyed_hash`],
     // bitAnd evaluates both sides for every row, which costs less than branching.
     [`bitAnd(bitAnd(row_status = 0, ${isListed}), is_list_complete) AS is_suppressed`],
-    [`${storedDeviceSql(shards)} AS stored_device`],
+    [
+      `${standInsOf[kind](shards)} AS stand_ins`,
+      `bitAnd(row_status = 0, keyed_hash % ${of} < ${chance}) AS is_sampled`,
+    ],
   ];
 }
+
+/**
+ * The array is empty for a row that is not suppressed, so nothing is computed for it. With `if` instead, the whole statement took
+ * three times as much CPU time. For the same reason, every expression in the function depends on its argument.
+ */
+const standInsOf: Readonly<Record<LoadTarget['kind'], (shards: number) => string>> = {
+  /** The stand-in as a known device, and then for each attribute. Element 0 of an array is 0. */
+  attributes: (shards) => {
+    const scope = standInScope.attribute('row_attribute_ids[n]');
+    const standIn = standInSql(personOfHash('keyed_hash'), scope, shards, 'device');
+    return `arrayMap(n -> ${standIn}, range(is_suppressed * (1 + length(row_attribute_ids))))`;
+  },
+  /** The stand-in, and a value that only distinguishes rows with different events. */
+  audience: (shards) => {
+    const scope = `toUInt64({audience_scope: UInt64} + n)`;
+    const standIn = standInSql(personOfHash('keyed_hash'), scope, shards, 'device');
+    const row = `reinterpretAsUUID(concat(reinterpretAsFixedString(${keyedHashOf(`keyed_hash, ${scope}, event`)}), toFixedString('', 8)))`;
+    return `arrayConcat(arrayMap(n -> ${standIn}, range(is_suppressed)), arrayMap(n -> ${row}, range(is_suppressed)))`;
+  },
+};

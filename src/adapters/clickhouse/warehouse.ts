@@ -23,10 +23,12 @@ import {
   sumOverShards,
   syncAllReplicas,
 } from './connect.ts';
+import { devicesOfRowsSql, repeatedStandInsSql } from './count-stand-ins.ts';
 import { dropJob, stopJob } from './drop-stages.ts';
 import { writeJobKeys } from './job-keys.ts';
 import { findRebuild } from './known-devices.ts';
 import { areDeleted, startMutation, untilApplied } from './mutate.ts';
+import { knownStandIn, standInScope } from './stand-in-sql.ts';
 import { attachStagingTable, publishOnServers } from './staging-tables.ts';
 import { hashPrefixOf, suppressionSetName } from './suppression-sql.ts';
 
@@ -162,7 +164,11 @@ async function publishDevicesOfRows(engine: Engine, partnerId: PartnerId, versio
   const query_params = { partner: partnerId, adds: versions.ofAdds, deletes: versions.ofDeletes };
   const clickhouse_settings = { max_bytes_before_external_group_by: '268435456' };
   const of = (condition: string): string =>
-    `SELECT device FROM device_attributes_local WHERE partner_id = {partner: UInt64} AND ${condition} GROUP BY device`;
+    devicesOfRowsSql(
+      `partner_id = {partner: UInt64} AND ${condition}`,
+      '',
+      knownStandIn(standInScope.attribute(), engine.shards.length),
+    );
   const devices = await sumOverShards(engine, ['device_attributes_local'], async (shard) => {
     const query = `INSERT INTO known_devices_local (device) ${of('version = {adds: UInt64}')}`;
     await shard.command({ query, query_params, clickhouse_settings });
@@ -194,7 +200,11 @@ async function countAttributeRows(engine: Engine, rows: AttributeRows): Promise<
       clickhouse_settings: { max_bytes_before_external_group_by: '268435456' },
     });
     const [row] = await result.json<{ rows: string; devices: string }>();
-    return { rows: Number(row?.rows ?? 0), devices: Number(row?.devices ?? 0) };
+    const repeated = await selectNumber(shard, {
+      query: repeatedStandInsSql(condition, 'FINAL'),
+      query_params: parametersOf(rows),
+    });
+    return { rows: Number(row?.rows ?? 0), devices: Number(row?.devices ?? 0) - repeated };
   });
   return counts.reduce((sum, count) => ({ rows: sum.rows + count.rows, devices: sum.devices + count.devices }));
 }

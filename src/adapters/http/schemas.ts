@@ -10,7 +10,7 @@ export const status = z.literal([0, 1, 2, 3]).meta({ description: '0 pending, 1 
 
 export const suppressed = z.int().meta({
   description:
-    'Devices whose rows are not stored because a deletion or an opt-out applies to them, rounded down to thousands for each file. All other counts include these devices.',
+    'Rows whose data is not stored because a deletion or an opt-out applies to their devices. An estimate in thousands, so that it does not reveal which devices these are. All other counts include these rows.',
 });
 
 /** A numeric code in a request. The error lists the valid values with their meanings. */

@@ -26,7 +26,7 @@ export function inScope({ partnerId, customerId }: AudienceReach): RawBuilder<bo
 const audienceFiles: RawBuilder<unknown> = sql`
   SELECT f.job_id, f.id, f.key AS s3_path, f.etag, f.status,
          CASE WHEN f.status = ${jobStatus.done} THEN f.accepted_rows ELSE 0 END AS rows,
-         CASE WHEN f.status = ${jobStatus.done} THEN f.suppressed_devices ELSE 0 END AS suppressed,
+         CASE WHEN f.status = ${jobStatus.done} THEN f.shown_suppressed ELSE 0 END AS suppressed,
          f.updated_at, f.failure_code, f.failure_detail, f.dismissed_at, f.dismissed_at IS NULL AS decides
   FROM job_file f
   WHERE f.audience_id = audience.id AND f.generation = audience.generation AND NOT f.superseded
@@ -76,7 +76,7 @@ function toFile(row: EntryRow): AudienceFile {
     status: toJobStatus(row.status),
     rowsUploaded: row.rows,
     rowsRejected: row.rejected,
-    suppressedDevices: row.suppressed,
+    suppressed: row.suppressed,
     failure: row.failure_code === null ? null : { code: row.failure_code, detail: row.failure_detail ?? '' },
     dismissedAt: row.dismissed_at,
     updatedAt: row.updated_at,

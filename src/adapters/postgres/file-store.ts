@@ -5,7 +5,6 @@ import type { PgBoss } from 'pg-boss';
 import { importMode } from '../../domain/import-log.ts';
 import { jobStatus, openStatuses } from '../../domain/job.ts';
 import type { ShardRows } from '../../domain/row-account.ts';
-import { shownSuppressed } from '../../domain/suppression.ts';
 import type { BatchClaim, FileOutcome, FileStore } from '../../ports/load-stage.ts';
 import { dispatchBatches, tryStartWork } from './lane/lane-store.ts';
 import type { Database, Tx } from './db/tables.ts';
@@ -106,7 +105,7 @@ async function commitBatch(
     );
     await addToJob(tx, jobId, {
       rows: final.reduce((sum, outcome) => sum + totalRows(outcome), 0),
-      suppressed: final.reduce((sum, outcome) => sum + shownSuppressed(suppressedDevices(outcome)), 0),
+      suppressed: final.reduce((sum, outcome) => sum + shownSuppressed(outcome), 0),
     });
     await appendFileEvents(
       tx,
@@ -123,9 +122,9 @@ function totalRows({ counts }: FinalOutcome): number {
   return counts.accepted + rejectedRows(counts);
 }
 
-/** The number of suppressed devices of a failed file is not recorded, because nothing of the file is loaded. */
-function suppressedDevices({ is, counts }: FinalOutcome): number {
-  return is === 'staged' ? (counts.suppressed?.devices ?? 0) : 0;
+/** The number of suppressed rows of a failed file is not recorded, because nothing of the file is loaded. */
+function shownSuppressed({ is, counts }: FinalOutcome): number {
+  return is === 'staged' ? (counts.suppressed?.shown ?? 0) : 0;
 }
 
 async function isStillOurs(tx: Tx, { load, files }: BatchClaim): Promise<boolean> {
@@ -153,7 +152,7 @@ async function updateFiles(tx: Tx, outcomes: readonly FinalOutcome[]): Promise<v
         bytes_read = f.size,
         accepted_rows = CASE WHEN o.code IS NULL THEN o.accepted ELSE 0 END,
         suppressed_rows = CASE WHEN o.code IS NULL THEN o.suppressed_rows ELSE 0 END,
-        suppressed_devices = o.suppressed_devices,
+        shown_suppressed = o.shown_suppressed,
         failure_code = o.code,
         failure_detail = o.detail,
         updated_at = now()
@@ -162,10 +161,10 @@ async function updateFiles(tx: Tx, outcomes: readonly FinalOutcome[]): Promise<v
       ${outcomes.map(totalRows)}::bigint[],
       ${outcomes.map(({ counts }) => counts.accepted)}::bigint[],
       ${outcomes.map(({ counts }) => counts.suppressed?.rows ?? 0)}::bigint[],
-      ${outcomes.map(suppressedDevices)}::bigint[],
+      ${outcomes.map(shownSuppressed)}::bigint[],
       ${failures.map((failure) => failure?.code ?? null)}::text[],
       ${failures.map((failure) => failure?.detail ?? null)}::text[]
-    ) AS o (id, total, accepted, suppressed_rows, suppressed_devices, code, detail)
+    ) AS o (id, total, accepted, suppressed_rows, shown_suppressed, code, detail)
     WHERE f.id = o.id
   `.execute(tx);
 }

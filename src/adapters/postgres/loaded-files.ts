@@ -18,7 +18,7 @@ export async function selectLoadedFiles(db: Database, of: OfWhat, page: FilePage
     .orderBy('file.id')
     .limit(page.limit)
     .select(['file.id', 'file.path', 'file.status', 'file.total_rows', 'file.size', 'file.bytes_read', 'file.load_id'])
-    .select('file.suppressed_devices')
+    .select('file.shown_suppressed')
     .select(['file.failure_code', 'file.failure_detail', 'file.updated_at'])
     .select(
       sql<number>`coalesce((SELECT sum(r.rows) FROM job_file_reject r WHERE r.job_file_id = file.id), 0)::bigint`.as(
@@ -52,7 +52,7 @@ export async function selectLoadedFiles(db: Database, of: OfWhat, page: FilePage
     status: toJobStatus(row.status),
     totalRows: row.total_rows,
     rejectedRows: row.rejected_rows,
-    suppressedDevices: row.suppressed_devices,
+    suppressed: row.shown_suppressed,
     bytes: row.size,
     bytesRead: row.bytes_read,
     failure: failureOf(row.failure_code, row.failure_detail),

@@ -150,7 +150,7 @@ export type AudienceFile = {
   readonly rows_uploaded: number;
   /** Rows that were skipped. GET …/errors lists the first of each reason. */
   readonly rows_rejected: number;
-  /** Devices whose rows are not stored because a deletion or an opt-out applies to them, rounded down to thousands for each file. All other counts include these devices. */
+  /** Rows whose data is not stored because a deletion or an opt-out applies to their devices. An estimate in thousands, so that it does not reveal which devices these are. All other counts include these rows. */
   readonly suppressed: number;
   /** Why the entry failed. Null unless the status is 3. */
   readonly error: {
@@ -633,7 +633,7 @@ export type ImportFile = {
   readonly status: 0 | 1 | 2 | 3;
   readonly total_rows: number;
   readonly rejected_rows: number;
-  /** Devices whose rows are not stored because a deletion or an opt-out applies to them, rounded down to thousands for each file. All other counts include these devices. */
+  /** Rows whose data is not stored because a deletion or an opt-out applies to their devices. An estimate in thousands, so that it does not reveal which devices these are. All other counts include these rows. */
   readonly suppressed: number;
   readonly bytes: number;
   readonly bytes_read: number;
@@ -663,7 +663,7 @@ export type ImportLog = {
   readonly unique_devices: string;
   /** A number as a string. */
   readonly total_rows: string;
-  /** Devices whose rows are not stored because a deletion or an opt-out applies to them, rounded down to thousands for each file. All other counts include these devices. */
+  /** Rows whose data is not stored because a deletion or an opt-out applies to their devices. An estimate in thousands, so that it does not reveal which devices these are. All other counts include these rows. */
   readonly suppressed: number;
   readonly errors: readonly ImportLogError[] | null;
   /** ISO 8601, UTC. */

@@ -12,10 +12,11 @@ import { chunkOf, contentOf, hasLease, hasLeaseOf, leaseParameters } from '../in
 import { isKnownDevices } from '../index/fold-known-devices.ts';
 import { foldOn } from '../index/lease.ts';
 import { type Session, newFoldQueryId } from '../index/session.ts';
+import { knownStandIn, standInScope } from '../stand-in-sql.ts';
 import { indexTables } from '../migration-sql.ts';
 import { eraseFrom, exists } from './erase-table.ts';
-import { dropKinds } from './erasure-list.ts';
-import { hasDevice, isErased, listKind, listTable, listed } from './erased-devices.ts';
+import { dropKinds, listStandIns } from './erasure-list.ts';
+import { hasDevice, hasRequested, isErased, isRequested, listKind, listTable, listed } from './erased-devices.ts';
 
 /** Which bitmaps lose the numbers in `removed_devices`. */
 const scopeOf = { everywhere: 0, partner: 1, known: 2 } as const;
@@ -25,7 +26,8 @@ const scopeOf = { everywhere: 0, partner: 1, known: 2 } as const;
  * meantime. They may read devices that are being removed, and `eraseFromIndex` removes these from the bitmaps.
  */
 export async function eraseKnownDevices(engine: Engine, { batchId }: BatchScope, signal: AbortSignal): Promise<void> {
-  await listForgotten(engine, batchId, listKind.unknown, liveDevices(batchId));
+  await listStandIns(engine, batchId);
+  await listForgotten(engine, batchId, listKind.unknown, liveDevices(engine, batchId));
   const isUnknown = hasDevice(batchId, listKind.unknown);
   await eraseFrom(engine, 'known_devices_local', isUnknown, signal);
   // A rebuild of the known devices may have copied the devices before they were erased.
@@ -78,28 +80,28 @@ async function eraseNumbers(engine: Engine, batchId: number, fold: Fold, signal:
  * requested devices are searched, because an earlier attempt may have ended after its mutation.
  */
 async function restoreKnown(engine: Engine, batchId: number): Promise<void> {
-  const known = `SELECT device FROM known_devices_local WHERE ${hasDevice(batchId, listKind.requested)}`;
+  const known = `SELECT device FROM known_devices_local WHERE ${hasRequested(batchId)}`;
   await onEveryShardInSync(engine, [listTable, 'device_attributes_local', 'known_devices_local'], (shard) =>
     shard.command({
       query: `INSERT INTO known_devices_local (device)
-        SELECT DISTINCT device FROM (${liveDevices(batchId)}) WHERE device NOT IN (${known})`,
+        SELECT DISTINCT device FROM (${liveDevices(engine, batchId)}) WHERE device NOT IN (${known})`,
     }),
   );
   await syncAllReplicas(engine, ['known_devices_local']);
 }
 
-/** The requested devices that have a current attribute, of any partner. */
-function liveDevices(batchId: number): string {
-  return `SELECT device FROM (
-      SELECT device, argMax(is_deleted, version) AS is_gone FROM device_attributes_local
-      WHERE ${hasDevice(batchId, listKind.requested)} GROUP BY partner_id, attribute_id, device
+/** The requested devices that have a current attribute, of any partner. A stand-in counts as the known device to which it belongs. */
+function liveDevices(engine: Engine, batchId: number): string {
+  return `SELECT ${knownStandIn(standInScope.attribute(), engine.shards.length)} AS device FROM (
+      SELECT attribute_id, device, argMax(is_deleted, version) AS is_gone FROM device_attributes_local
+      WHERE ${hasRequested(batchId)} GROUP BY partner_id, attribute_id, device
     ) WHERE NOT is_gone`;
 }
 
 /** The requested devices that have any row. */
 function storedDevices(batchId: number): string {
   return ['device_attributes_local', 'audience_devices_local', 'known_devices_local']
-    .map((table) => `SELECT device FROM ${table} WHERE ${hasDevice(batchId, listKind.requested)}`)
+    .map((table) => `SELECT device FROM ${table} WHERE ${hasRequested(batchId)}`)
     .join(' UNION ALL ');
 }
 
@@ -112,7 +114,7 @@ async function listForgotten(engine: Engine, batchId: number, kind: number, kept
   await onEveryShardInSync(engine, tables, (shard) =>
     shard.command({
       query: `INSERT INTO ${listTable} (batch_id, kind, device) SELECT batch_id, ${kind}, device FROM ${listTable}
-        WHERE ${listed(batchId, listKind.requested)} AND device NOT IN (${kept})`,
+        WHERE ${isRequested(batchId)} AND device NOT IN (${kept})`,
     }),
   );
   await syncAllReplicas(engine, [listTable]);
@@ -126,7 +128,7 @@ async function removeBits(
   const { batchId, partnerIds } = scope;
   await session.run(`CREATE TEMPORARY TABLE removed_devices (
     scope UInt8, partner_id UInt64, chunk UInt16, devices AggregateFunction(groupBitmap, UInt32)) ENGINE = Memory`);
-  const numbers = `SELECT device, number FROM device_numbers_local WHERE ${hasDevice(batchId, listKind.requested)}`;
+  const numbers = `SELECT device, number FROM device_numbers_local WHERE ${hasRequested(batchId)}`;
   const collect = (of: number, devices: string): Promise<number> =>
     session.run(
       `INSERT INTO removed_devices SELECT ${of}, d.partner_id, ${chunkOf('n.number')} AS chunk, groupBitmapState(n.number)
@@ -141,7 +143,7 @@ async function removeBits(
     `SELECT DISTINCT toUInt64(0) AS partner_id, device FROM ${listTable} WHERE ${listed(batchId, everywhere)}`,
   );
   if (partnerIds !== null) await collect(scopeOf.partner, `SELECT DISTINCT partner_id, device ${requested}`);
-  const isKnown = `device IN (SELECT device FROM known_devices_local WHERE ${hasDevice(batchId, listKind.requested)})`;
+  const isKnown = `device IN (SELECT device FROM known_devices_local WHERE ${hasRequested(batchId)})`;
   await collect(scopeOf.known, `SELECT DISTINCT toUInt64(0) AS partner_id, device ${requested} AND NOT ${isKnown}`);
   await removeFromBitmaps(session, folds.everywhere, scopeOf.everywhere);
   if (partnerIds !== null) await removeFromBitmaps(session, folds.ofPartners, scopeOf.partner);

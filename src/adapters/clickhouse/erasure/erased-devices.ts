@@ -14,6 +14,8 @@ export const listKind = {
   reject: 3,
   /** Rejected lines with a requested device, of any partner. */
   foundReject: 4,
+  /** Stand-ins of requested devices that were suppressed when they were imported. */
+  standIn: 5,
 } as const;
 
 export const zeroDevice = `toUUID('00000000-0000-0000-0000-000000000000')`;
@@ -24,8 +26,13 @@ export function checkedId(id: number): number {
   return id;
 }
 
-export function listed(batchId: number, kind: number): string {
-  return `batch_id = ${checkedId(batchId)} AND kind = ${kind}`;
+export function listed(batchId: number, ...kinds: readonly number[]): string {
+  return `batch_id = ${checkedId(batchId)} AND kind IN (${kinds.join()})`;
+}
+
+/** The requested devices and their stand-ins. */
+export function isRequested(batchId: number): string {
+  return listed(batchId, listKind.requested, listKind.standIn);
 }
 
 /** A condition for rows with one of the listed devices, of any partner. */
@@ -33,12 +40,17 @@ export function hasDevice(batchId: number, kind: number): string {
   return `device IN (SELECT device FROM ${listTable} WHERE ${listed(batchId, kind)})`;
 }
 
+/** A condition for rows with one of the requested devices or their stand-ins, of any partner. */
+export function hasRequested(batchId: number): string {
+  return `device IN (SELECT device FROM ${listTable} WHERE ${isRequested(batchId)})`;
+}
+
 /** A condition for the rows that are erased in a table with the columns `partner_id` and `device`. */
 export function isErased({ batchId, partnerIds }: BatchScope): string {
-  if (partnerIds === null) return hasDevice(batchId, listKind.requested);
+  if (partnerIds === null) return hasRequested(batchId);
   // The list of partners restricts the partitions that are read.
   return `partner_id IN (${partnerIds.map(checkedId).join()}) AND (partner_id, device) IN (
-    SELECT partner_id, device FROM ${listTable} WHERE ${listed(batchId, listKind.requested)})`;
+    SELECT partner_id, device FROM ${listTable} WHERE ${isRequested(batchId)})`;
 }
 
 /** A condition for the rejected lines that are erased. */

@@ -13,8 +13,17 @@ import {
 import { listLoadsWithStagingTables, stagingTableNames } from '../staging-tables.ts';
 import { eraseFrom, exists } from './erase-table.ts';
 import { eraseFromIndex, eraseKnownDevices, findImportedAgain, listFolded } from './erase-index.ts';
-import { checkedId, hasDevice, isErased, isErasedReject, listKind, listTable, listed } from './erased-devices.ts';
-import { addFile, addIds, countListed, dropList, findLists, findRejects } from './erasure-list.ts';
+import {
+  checkedId,
+  hasDevice,
+  hasRequested,
+  isErased,
+  isErasedReject,
+  listKind,
+  listTable,
+  listed,
+} from './erased-devices.ts';
+import { addFile, addIds, countListed, dropList, findLists, findRejects, listStandIns } from './erasure-list.ts';
 
 /** The published rows. `known_devices_next_local` exists while the known devices are rebuilt. */
 const publishedTables = ['device_attributes_local', 'audience_devices_local'] as const;
@@ -65,8 +74,9 @@ function nameOf(table: string): string {
 
 /** Counts the rows by partner, so that a partner's proof contains only its own. */
 async function countRows(engine: Engine, scope: BatchScope): Promise<ErasedRows[]> {
+  await listStandIns(engine, scope.batchId);
   const ofPartner = 'toString(partner_id) AS partner, toString(count()) AS rows';
-  const isListed = hasDevice(scope.batchId, listKind.requested);
+  const isListed = hasRequested(scope.batchId);
   const rejects = `SELECT DISTINCT partner_id, load_id, file_id, row FROM ${listTable} WHERE ${listed(scope.batchId, listKind.reject)}`;
   const queries: Readonly<Record<string, string>> = {
     ...Object.fromEntries(
@@ -99,6 +109,7 @@ async function countRows(engine: Engine, scope: BatchScope): Promise<ErasedRows[
 
 /** Runs one mutation per table on every shard. Returns when no replica has the rows. */
 async function eraseRows(engine: Engine, scope: BatchScope, signal: AbortSignal): Promise<void> {
+  await listStandIns(engine, scope.batchId);
   await syncAllReplicas(engine, [listTable, ...publishedTables, 'load_rejects_local']);
   // These tables have one partition per partner.
   const own = scope.partnerIds ? { partitions: scope.partnerIds } : {};
@@ -131,11 +142,11 @@ async function findWrites(server: Server): Promise<Set<string>> {
  * the load is published or dropped. The tables without partners are searched for all listed devices.
  */
 async function countStaged(engine: Engine, scope: BatchScope, lastLoadId: number): Promise<number> {
-  const isListed = hasDevice(scope.batchId, listKind.requested);
+  const isListed = hasRequested(scope.batchId);
   const count = (server: Server, table: string, condition: string): Promise<number> =>
     selectNumber(server, { query: `SELECT toString(count()) AS number FROM ${table} WHERE ${condition}` });
   const isEarlier = `load_id <= ${checkedId(lastLoadId)}`;
-  await syncAllReplicas(engine, [listTable]);
+  await listStandIns(engine, scope.batchId);
   const found = await onAllServers(engine, async (server) => {
     const counts = [
       await count(server, 'staged_attributes_local', `${isEarlier} AND ${isErased(scope)}`),
@@ -154,6 +165,7 @@ async function countStaged(engine: Engine, scope: BatchScope, lastLoadId: number
 
 /** An unavailable replica is an error, because its rows are unknown. */
 async function countRemaining(engine: Engine, scope: BatchScope): Promise<RemainingRows[]> {
+  await listStandIns(engine, scope.batchId);
   const conditions = [
     ...publishedTables.map((table) => ({ table, condition: isErased(scope) })),
     { table: 'load_rejects_local', condition: isErasedReject(scope) },

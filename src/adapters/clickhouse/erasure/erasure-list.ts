@@ -14,6 +14,7 @@ import {
   syncAllReplicas,
 } from '../connect.ts';
 import { toLoadFailure } from '../load-failure.ts';
+import { isStandIn, keyedHashOf, mayBeStandIn, personOf, personOfHash, standInScope } from '../stand-in-sql.ts';
 import { checkedId, listKind, listTable, listed, zeroDevice } from './erased-devices.ts';
 
 /** Rows of a batch are dropped by partition, whatever their number. */
@@ -125,6 +126,42 @@ export async function countListed(engine: Engine, batchId: number): Promise<numb
       query: `SELECT toString(count()) AS number FROM ${listTable} FINAL WHERE ${listed(batchId, listKind.requested)}`,
     }),
   );
+}
+
+/** The tables with stand-ins, and the scope of each. Members in the shared stage have no scope until they are published. */
+const standInTables = [
+  { table: 'device_attributes_local', scope: standInScope.attribute() },
+  { table: 'audience_devices_local', scope: standInScope.audience() },
+  { table: 'known_devices_local', scope: standInScope.known },
+  { table: 'staged_attributes_local', scope: standInScope.attribute() },
+  { table: 'staged_devices_local', scope: standInScope.known },
+];
+
+/**
+ * Adds the stand-ins of the requested devices to the list. Each shard lists those that it stores. Stand-ins of all partners are
+ * listed, because a known device stays if another partner has it. Rows can be published later, so this is repeated in each step.
+ */
+export async function listStandIns(engine: Engine, batchId: number): Promise<void> {
+  const tables = [...standInTables.map(({ table }) => table), listTable];
+  await syncAllReplicas(engine, tables);
+  await onAllServers(engine, async (server) => {
+    const key = await selectNumber(server, { query: 'SELECT toString(count()) AS number FROM stand_in_key_local' });
+    // No device was ever suppressed.
+    if (key === 0) return;
+    const found = standInTables.map(
+      ({ table, scope }) =>
+        `SELECT DISTINCT device, ${personOf('device')} AS person FROM ${table} WHERE ${mayBeStandIn()} AND ${isStandIn(scope)}`,
+    );
+    await server.command({
+      query: `INSERT INTO ${listTable} (batch_id, kind, partner_id, device)
+        SELECT ${checkedId(batchId)}, ${listKind.standIn}, d.partner_id, s.device
+        FROM (${found.join(' UNION ALL ')}) AS s INNER JOIN (
+          SELECT partner_id, ${personOfHash(keyedHashOf('device'))} AS person FROM ${listTable}
+          WHERE ${listed(batchId, listKind.requested)}
+        ) AS d ON s.person = d.person`,
+    });
+  });
+  await syncAllReplicas(engine, [listTable]);
 }
 
 /** Hexadecimal digits in a rejected line that can be a device ID, with or without hyphens. */

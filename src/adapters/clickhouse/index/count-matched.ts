@@ -1,15 +1,31 @@
 import type { FoldedAudience, MatchedCount } from '../../../ports/device-index.ts';
 import { type Engine, onEveryShardInSync } from '../connect.ts';
+import { countMatchedStandIns } from '../count-stand-ins.ts';
 import { bitmapKind } from './fold-audience.ts';
 import { isKnownDevices } from './fold-known-devices.ts';
 import { inFoldSession } from './session.ts';
+
+const list = (ids: readonly number[]): string => `[${ids.map(Number).join()}]::Array(UInt64)`;
+
+/** Suppressed devices are not in the index. */
+async function countStandIns(engine: Engine, audiences: readonly FoldedAudience[]): Promise<Map<number, number>> {
+  const isOfAudiences = `(partner_id, audience_id, toUInt64(generation)) IN (SELECT one.1, one.2, one.3 FROM (SELECT arrayJoin(arrayZip(
+    ${list(audiences.map(({ partnerId }) => partnerId))}, ${list(audiences.map(({ audienceId }) => audienceId))},
+    ${list(audiences.map(({ generation }) => generation))})) AS one))`;
+  const ofShards = await onEveryShardInSync(engine, ['audience_devices_local', 'known_devices_local'], (shard) =>
+    countMatchedStandIns(shard, isOfAudiences),
+  );
+  const total = new Map<number, number>();
+  for (const [audience, devices] of ofShards.flatMap((counts) => [...counts]))
+    total.set(audience, (total.get(audience) ?? 0) + devices);
+  return total;
+}
 
 /**
  * Runs one statement per shard. The ID lists are part of the statement text, because query parameters are sent in the
  * URL.
  */
 export async function countMatched(engine: Engine, audiences: readonly FoldedAudience[]): Promise<MatchedCount[]> {
-  const list = (ids: readonly number[]): string => `[${ids.map(Number).join()}]::Array(UInt64)`;
   const query = `SELECT toString(m.audience_id) AS audience, toString(sum(bitmapAndCardinality(m.devices, k.devices))) AS matched,
       toString(sum(bitmapCardinality(m.devices))) AS devices
     FROM (
@@ -27,12 +43,14 @@ export async function countMatched(engine: Engine, audiences: readonly FoldedAud
       }),
     ),
   );
+  const ofStandIns = await countStandIns(engine, audiences);
   const counts = Map.groupBy(ofShards.flat(), ({ audience }) => Number(audience));
   const sum = (values: readonly string[]): number => values.reduce((total, value) => total + Number(value), 0);
   return audiences.flatMap((audience) => {
     const found = counts.get(audience.audienceId) ?? [];
     // A later fold may have replaced some of the bitmaps.
     if (sum(found.map(({ devices }) => devices)) !== audience.devices) return [];
-    return [{ ...audience, matched: sum(found.map(({ matched }) => matched)) }];
+    const matched = sum(found.map((row) => row.matched)) + (ofStandIns.get(audience.audienceId) ?? 0);
+    return [{ ...audience, matched }];
   });
 }

@@ -1,5 +1,6 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 import type { ChangedAttributes, Fold } from '../../../ports/device-index.ts';
+import { isStandIn, standInScope } from '../stand-in-sql.ts';
 import {
   chunkOf,
   contentOf,
@@ -16,8 +17,10 @@ export type Barrier = { readonly wait: () => Promise<void> };
 
 type Parameters = Readonly<Record<string, unknown>>;
 
+/** Stand-ins are not in the index. */
 const isChanged = `partner_id = {partner: UInt64}
-  AND (version >= {from: UInt64} OR attribute_id IN ({replaced: Array(UInt64)}))`;
+  AND (version >= {from: UInt64} OR attribute_id IN ({replaced: Array(UInt64)}))
+  AND NOT ${isStandIn(standInScope.attribute())}`;
 
 /**
  * Among rows with equal versions, ClickHouse keeps the last one, ordered by part and then by position within the part.

@@ -1,6 +1,7 @@
 import type { Fold } from '../../../ports/device-index.ts';
 import type { Generation } from '../../../ports/warehouse.ts';
 import { generationParameters, isOfGeneration } from '../audience-warehouse.ts';
+import { isStandIn, standInScope } from '../stand-in-sql.ts';
 import { type DeviceSet, chunkOf, collectDevices, contentOf, hasLease, leaseParameters } from './device-numbers.ts';
 import type { Session } from './session.ts';
 
@@ -35,7 +36,8 @@ async function membersOf(session: Session, members: Generation): Promise<DeviceS
     { parameters },
   );
   return {
-    query: `SELECT device FROM audience_devices_local WHERE ${isOfGeneration} ORDER BY device LIMIT 1 BY device`,
+    query: `SELECT device FROM audience_devices_local WHERE ${isOfGeneration} AND NOT ${isStandIn(standInScope.audience())}
+      ORDER BY device LIMIT 1 BY device`,
     parameters,
     size: Number(row?.rows ?? 0),
   };

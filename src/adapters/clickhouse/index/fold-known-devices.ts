@@ -1,4 +1,5 @@
 import type { Fold, FoldedBlocks } from '../../../ports/device-index.ts';
+import { isStandIn, standInScope } from '../stand-in-sql.ts';
 import { collectDevices, contentOf, hasLease, leaseParameters } from './device-numbers.ts';
 import type { Session } from './session.ts';
 
@@ -26,7 +27,8 @@ export async function foldKnownDevices(
   if (isSameTable && covered.length === current.parts.length) return folded;
   const devices = {
     // A part that is merged in the meantime has a different name and is read again.
-    query: `SELECT device FROM ${table} WHERE _part NOT IN ({covered: Array(String)}) ORDER BY device LIMIT 1 BY device`,
+    query: `SELECT device FROM ${table} WHERE _part NOT IN ({covered: Array(String)})
+      AND NOT ${isStandIn(standInScope.known)} ORDER BY device LIMIT 1 BY device`,
     parameters: { covered: covered.map(({ name }) => name) },
     size: current.parts.filter(({ blocks }) => !isCovered(blocks)).reduce((sum, { rows }) => sum + rows, 0),
   };

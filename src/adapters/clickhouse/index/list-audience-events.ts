@@ -1,11 +1,14 @@
 import type { Generation } from '../../../ports/warehouse.ts';
 import { generationParameters, isOfGeneration } from '../audience-warehouse.ts';
+import { isStandIn, standInScope } from '../stand-in-sql.ts';
 import { type Engine, onEveryShardInSync, selectRows, serverFor } from '../connect.ts';
 
 /** Large enough for comparisons and small enough for a report on thousands of attributes. */
 const maxEvents = 100;
 /** Maximum size of an event in bytes. The list of events is sent with every statement. */
 const maxEventBytes = 256;
+
+const isOfStandIn = isStandIn(standInScope.audience());
 
 /**
  * Returns the audience's most frequent events, sorted in byte order. Other events are not reported. Unmatched members
@@ -15,7 +18,7 @@ export async function listAudienceEvents(engine: Engine, members: Generation): P
   const haveEvents = await onEveryShardInSync(engine, ['audience_devices_local'], (shard) =>
     selectRows(
       shard,
-      `SELECT 1 FROM audience_devices_local WHERE ${isOfGeneration} AND event != '' LIMIT 1`,
+      `SELECT 1 FROM audience_devices_local WHERE ${isOfGeneration} AND event != '' AND NOT ${isOfStandIn} LIMIT 1`,
       generationParameters(members),
     ),
   );
@@ -24,7 +27,7 @@ export async function listAudienceEvents(engine: Engine, members: Generation): P
     query: `
       SELECT event FROM (SELECT event, count() AS devices FROM audience_devices FINAL
       WHERE ${isOfGeneration}
-        AND length(event) <= ${maxEventBytes}
+        AND length(event) <= ${maxEventBytes} AND NOT ${isOfStandIn}
       GROUP BY event ORDER BY devices DESC, event LIMIT ${maxEvents}) ORDER BY event`,
     query_params: generationParameters(members),
     format: 'JSONEachRow',

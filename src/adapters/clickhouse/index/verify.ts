@@ -1,4 +1,5 @@
 import type { Generation } from '../../../ports/warehouse.ts';
+import { isStandIn, standInScope } from '../stand-in-sql.ts';
 import { chunkSize } from './device-numbers.ts';
 import type { Session } from './session.ts';
 
@@ -26,7 +27,7 @@ const comparisons: readonly Comparison[] = [
     query: compareSql(
       cell,
       `SELECT ${cell}, bitmapCardinality(devices) AS indexed, toUInt64(0) AS stored FROM attribute_bitmaps_local FINAL WHERE partner_id > 0`,
-      `SELECT ${cell}, toUInt64(0), toUInt64(1) FROM device_attributes_local FINAL`,
+      `SELECT ${cell}, toUInt64(0), toUInt64(1) FROM device_attributes_local FINAL WHERE NOT ${isStandIn(standInScope.attribute())}`,
     ),
   },
   {
@@ -34,7 +35,7 @@ const comparisons: readonly Comparison[] = [
     query: compareSql(
       'one',
       `SELECT 1 AS one, bitmapCardinality(devices) AS indexed, toUInt64(0) AS stored FROM attribute_bitmaps_local FINAL WHERE partner_id = 0`,
-      'SELECT 1, toUInt64(0), toUInt64(1) FROM known_devices_local FINAL',
+      `SELECT 1, toUInt64(0), toUInt64(1) FROM known_devices_local FINAL WHERE NOT ${isStandIn(standInScope.known)}`,
     ),
   },
   {
@@ -64,7 +65,7 @@ function compareAudiences(audiences: readonly Generation[]): Comparison {
       `SELECT ${generation}, bitmapCardinality(devices) AS indexed, toUInt64(0) AS stored FROM audience_bitmaps_local FINAL
        WHERE kind = 0 AND ${isListed}`,
       `SELECT ${generation}, toUInt64(0), toUInt64(1) FROM (
-         SELECT ${generation}, device FROM audience_devices_local WHERE ${isListed}
+         SELECT ${generation}, device FROM audience_devices_local WHERE ${isListed} AND NOT ${isStandIn(standInScope.audience())}
          ORDER BY ${generation}, device LIMIT 1 BY ${generation}, device
        )`,
     ),

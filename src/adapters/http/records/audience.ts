@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { type Audience, formatEntryId } from '../../../domain/audience.ts';
-import { shownSuppressed } from '../../../domain/suppression.ts';
 import type { AudienceFile } from '../../../ports/audience-store.ts';
 import { type AudienceDetails, maxFilesShown } from '../../../usecases/follow/read-audiences.ts';
 import { code, status, suppressed, timestamp } from '../schemas.ts';
@@ -148,7 +147,7 @@ export function audienceFileRecord(file: AudienceFile): AudienceFileRecord {
     status: file.status,
     rows_uploaded: file.rowsUploaded,
     rows_rejected: file.rowsRejected,
-    suppressed: shownSuppressed(file.suppressedDevices),
+    suppressed: file.suppressed,
     error: file.failure && { code: file.failure.code, message: file.failure.detail },
     dismissed_at: file.dismissedAt?.toISOString() ?? null,
     updated_at: file.updatedAt.toISOString(),

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { cancelRequesters } from '../../../domain/cancellation.ts';
 import type { ImportLog } from '../../../domain/import-log.ts';
 import { jobStatus } from '../../../domain/job.ts';
-import { shownSuppressed } from '../../../domain/suppression.ts';
 import type { LoadedFile } from '../../../ports/records.ts';
 import { code, keyType, pathType, requester, status, suppressed, timestamp } from '../schemas.ts';
 
@@ -189,7 +188,7 @@ export function importFileRecord(file: LoadedFile): ImportFileRecord {
     status: file.status,
     total_rows: file.totalRows,
     rejected_rows: file.rejectedRows,
-    suppressed: shownSuppressed(file.suppressedDevices),
+    suppressed: file.suppressed,
     bytes: file.bytes,
     bytes_read: file.bytesRead,
     error: file.failure && { code: file.failure.code, message: file.failure.detail },

@@ -3,6 +3,7 @@ import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import type { SubscriptionObjectTable, SubscriptionStateTable, SubscriptionTable } from './subscription-tables.ts';
 import type { ImportLogError } from '../../../domain/import-log.ts';
 import type { ErasureBatchTable, ErasureTable } from './erasure-tables.ts';
+import type { SuppressionTable } from './suppression-tables.ts';
 
 // The migrated schema, as a type for Kysely. test/integration/statement-types.test.ts compares this type with the
 // database. bigint is parsed as a number: see `connect.ts`.
@@ -132,7 +133,7 @@ type JobFileTable = {
   generation: number | null;
   uploaded_devices: Generated<number>;
   suppressed_rows: Generated<number>;
-  suppressed_devices: Generated<number>;
+  shown_suppressed: Generated<number>;
   superseded: Generated<boolean>;
   reloads: Generated<number>;
   dismissed_at: Date | null;
@@ -148,16 +149,6 @@ type LoadAccountTable = {
   staged_rows: ColumnType<readonly number[], string, never>;
   published_at: Date | null;
   suppression_version: Generated<number>;
-};
-
-type SuppressionTable = {
-  only_row: Generated<boolean>;
-  version: Generated<number>;
-  last_version: Generated<number>;
-  hashes: Generated<number>;
-  content: Generated<string>;
-  stand_in_key: Generated<string>;
-  changed_at: Timestamp;
 };
 
 type CustomerTable = { id: Generated<number>; partner_id: PartnerId; name: string; created_at: Timestamp };

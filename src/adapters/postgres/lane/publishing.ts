@@ -4,7 +4,6 @@ import type { JobId, LoadId } from '../../../domain/ids.ts';
 import { importMode } from '../../../domain/import-log.ts';
 import { cancelledCode, jobStatus } from '../../../domain/job.ts';
 import type { LoadAccount } from '../../../domain/row-account.ts';
-import { shownSuppressed } from '../../../domain/suppression.ts';
 import type { AudienceJob, CountsAfter, StagedLoad } from '../../../ports/lane-store.ts';
 import type { Database, Tx } from '../db/tables.ts';
 import { appendFileEvents } from './job-events.ts';
@@ -193,7 +192,7 @@ export async function reloadFiles(
     if (!job || !(await areOurs(tx, jobId, loads))) return;
     const { rows: files } = await sql<StagedFile>`
       WITH incomplete AS (
-        SELECT id, total_rows, suppressed_devices,
+        SELECT id, total_rows, shown_suppressed,
           reloads >= ${maxReloads} OR EXISTS (
             SELECT FROM job_file other WHERE other.job_id = ${jobId} AND other.failure_code = ${cancelledCode}
           ) AS is_final
@@ -202,13 +201,13 @@ export async function reloadFiles(
       )
       UPDATE job_file f
       SET staged = false, reloads = f.reloads + 1, total_rows = 0, accepted_rows = 0, uploaded_devices = 0,
-          suppressed_rows = 0, suppressed_devices = 0,
+          suppressed_rows = 0, shown_suppressed = 0,
           status = CASE WHEN is_final THEN ${sql.lit(jobStatus.failed)} ELSE ${sql.lit(jobStatus.pending)} END,
           failure_code = CASE WHEN is_final THEN ${rowsMissing.code}::text END,
           failure_detail = CASE WHEN is_final THEN ${rowsMissing.detail}::text END,
           updated_at = now()
       FROM incomplete WHERE f.id = incomplete.id
-      RETURNING f.id, incomplete.total_rows, incomplete.suppressed_devices
+      RETURNING f.id, incomplete.total_rows, incomplete.shown_suppressed
     `.execute(tx);
     await forgetStaged(tx, jobId, files);
     await tx.deleteFrom('load_account').where('load_id', '=', anyOf(loads)).execute();
@@ -229,7 +228,7 @@ export async function restageFiles(db: Database, jobId: JobId, loadIds: readonly
     const isOfLoads = sql`load_id = ANY(${loadIds}::bigint[])`;
     const { rows: files } = await sql<StagedFile>`
       WITH outdated AS (
-        SELECT file.id, file.total_rows, file.suppressed_devices FROM job_file file LEFT JOIN import_log log ON log.job_id = file.job_id
+        SELECT file.id, file.total_rows, file.shown_suppressed FROM job_file file LEFT JOIN import_log log ON log.job_id = file.job_id
         WHERE file.job_id = ${jobId} AND file.${isOfLoads} AND file.staged
           AND (file.status = ${jobStatus.running} OR file.status = ${jobStatus.done} AND log.mode = ${importMode.replace})
           AND NOT EXISTS (
@@ -237,21 +236,21 @@ export async function restageFiles(db: Database, jobId: JobId, loadIds: readonly
       )
       UPDATE job_file f
       SET staged = false, total_rows = 0, accepted_rows = 0, uploaded_devices = 0, suppressed_rows = 0,
-          suppressed_devices = 0, status = ${sql.lit(jobStatus.pending)}, updated_at = now()
+          shown_suppressed = 0, status = ${sql.lit(jobStatus.pending)}, updated_at = now()
       FROM outdated WHERE f.id = outdated.id
-      RETURNING f.id, outdated.total_rows, outdated.suppressed_devices
+      RETURNING f.id, outdated.total_rows, outdated.shown_suppressed
     `.execute(tx);
     await forgetStaged(tx, jobId, files);
     await sql`DELETE FROM load_account WHERE ${isOfLoads} AND published_at IS NULL`.execute(tx);
   });
 }
 
-type StagedFile = { readonly id: number; readonly total_rows: number; readonly suppressed_devices: number };
+type StagedFile = { readonly id: number; readonly total_rows: number; readonly shown_suppressed: number };
 
 /** Their rows are subtracted from the record's total, because the next commit adds them again. */
 async function forgetStaged(tx: Tx, jobId: JobId, files: readonly StagedFile[]): Promise<void> {
   const subtracted = files.reduce((sum, { total_rows }) => sum + total_rows, 0);
-  const suppressed = files.reduce((sum, { suppressed_devices }) => sum + shownSuppressed(suppressed_devices), 0);
+  const suppressed = files.reduce((sum, { shown_suppressed }) => sum + shown_suppressed, 0);
   await tx
     .updateTable('import_log')
     .set({ total_rows: sql`total_rows - ${subtracted}`, suppressed: sql`suppressed - ${suppressed}` })
