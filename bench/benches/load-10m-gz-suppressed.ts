@@ -26,7 +26,7 @@ export const bench: Bench = {
         await recordHashes(running, isListed ? hashes : 0);
         return secondsToLoad(running.audiences, path, tenMillion);
       };
-      const pairs = await alternate(5, printLine, { inlet: load(true), yardstick: load(false) });
+      const pairs = await alternate(3, printLine, { inlet: load(true), yardstick: load(false) });
       return { pairs, rows: tenMillion.rows, notes: [await memoryOfSet(running, version)] };
     }),
 };

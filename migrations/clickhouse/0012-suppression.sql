@@ -1,4 +1,4 @@
--- The suppression list: hashes of devices whose rows are not stored. Every server has the whole list, because every server
+-- The suppression list: hashes of devices whose data is not stored. Every server has the whole list, because every server
 -- can receive a load. A removed hash stays in the table, so that servers with different versions of the list can be merged.
 CREATE TABLE IF NOT EXISTS suppressed_hashes_local ${on_cluster} (
   hash          FixedString(32),

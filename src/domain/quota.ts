@@ -44,6 +44,16 @@ export const quotaNames = {
   idempotencyKeys: 'idempotency_keys',
 } as const satisfies Readonly<Record<keyof Quotas, string>>;
 
+const shownByteUnit = 1_000_000_000;
+
+/**
+ * The usage as a partner sees it. Bytes are rounded up to gigabytes: what is stored for a suppressed row is compressed differently,
+ * so the exact number would reveal whether a device is suppressed.
+ */
+export function shownUsage(name: keyof Quotas, used: number): number {
+  return name === 'storedBytes' ? Math.ceil(used / shownByteUnit) * shownByteUnit : used;
+}
+
 /** Throws if the addition would exceed the quota. Always allows a request that adds nothing. */
 export function requireQuota(
   name: keyof Quotas,
@@ -53,5 +63,8 @@ export function requireQuota(
   const limit = quotas[name];
   if (added <= 0 || used + added <= limit) return;
   const request = added > 1 ? `, and the request adds ${added}` : '';
-  throw new Failure('quota_exceeded', `The quota ${quotaNames[name]} is ${limit}. ${used} are used${request}.`);
+  throw new Failure(
+    'quota_exceeded',
+    `The quota ${quotaNames[name]} is ${limit}. ${shownUsage(name, used)} are used${request}.`,
+  );
 }

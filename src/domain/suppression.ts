@@ -1,4 +1,4 @@
-/** A version of the list of devices whose rows are not stored. The first version is 0, and it is empty. */
+/** A version of the list of devices whose data is not stored. The first version is 0, and it is empty. */
 export type SuppressionList = { readonly version: number; readonly hashes: number };
 
 export const initialSuppressionList: SuppressionList = { version: 0, hashes: 0 };

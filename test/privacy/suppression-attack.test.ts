@@ -1,17 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { z } from 'zod';
 import { changeEntries } from '../../src/entry/suppression.ts';
 import { measureUsage } from '../../src/usecases/admin/maintenance.ts';
 import { apiClient } from '../acceptance/api-client.ts';
 import { audienceClient, audiencePath } from '../acceptance/audience-client.ts';
 import { topologies } from '../support/environment.ts';
 import { createPartner } from '../support/partners.ts';
+import { commandOnShards, selectOnShards } from '../support/shard-tables.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { type Service, startService } from '../support/running-service.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { wireUp } from '../support/wired.ts';
 
 // The attacker has an account, wants to find out whether one device is on the suppression list, and can import, append,
-// clear, and delete at will. They know all other devices in their files and read every number that the API shows them.
+// clear, delete, run dry runs, and erase devices at will. They know all other devices in their files and read every number that
+// the API shows them.
 
 /** Half of the targets are on the list. */
 const targets = inject('campaign') === 'long' ? 100 : 4;
@@ -20,7 +24,7 @@ const own = 1_000;
 
 /** What differs between two accounts that have done the same: IDs, links, names, and times. */
 const incidental =
-  /(^|_)(id|at|etag|path|name|sequence|segment)$|^(file|default_warehouse_segment_id|cursor|requested_by|by|link)$/;
+  /(^|_)(id|at|etag|path|name|sequence|segment|salt|sha256)$|^(file|default_warehouse_segment_id|cursor|requested_by|by|link|signature|shard)$/;
 
 /** Whether an append was queued before the job of the previous one had ended decides whether there is such an event. */
 const isTimed = (value: unknown): boolean =>
@@ -45,6 +49,13 @@ describe.each(topologies)('an attacker who probes the suppression list (topology
     // Numbers are rounded as in production.
     const settings = { ...stores.environment, INLET_MATCHED_UNIT: '50' };
     service = await startService(settings, `suppression-attack-${topology}`);
+    // Otherwise, the engine keeps the files of replaced parts for eight minutes, and an erasure waits for them.
+    const tables = await selectOnShards(
+      stores,
+      `SELECT DISTINCT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
+    );
+    for (const table of new Set(tables))
+      await commandOnShards(stores, `ALTER TABLE ${table} MODIFY SETTING old_parts_lifetime = 1`);
   });
   afterAll(async () => {
     await service.stop();
@@ -80,11 +91,41 @@ describe.each(topologies)('an attacker who probes the suppression list (topology
       const [deletion] = await api.list();
       seen.push(observable(await api.waitForEnd(deletion?.import_log_id ?? 0)));
     };
+    /** All keys in one request, so that a device with several of them must be counted once. */
+    const removeAll = async (keys: readonly string[]): Promise<void> => {
+      const body = JSON.stringify({ key_type: 1, keys });
+      await api.request('/v1/marketplace/import', { method: 'DELETE', body });
+      const [deletion] = await api.list();
+      seen.push(observable(await api.waitForEnd(deletion?.import_log_id ?? 0)));
+    };
+    /** Reads how many rows of each table were erased, summed over the shards. */
+    const erase = async (device: string): Promise<void> => {
+      const request = { method: 'POST', body: JSON.stringify({ ids: [device] }) };
+      const answer = await api.request('/v1/privacy/deletions', request);
+      const { deletion_id: id } = z.object({ deletion_id: z.int() }).parse(await answer.json());
+      await waitUntil('the device is erased', async () => {
+        const record = await (await api.request(`/v1/privacy/deletions/${id}`)).json();
+        return z.object({ status: z.int() }).parse(record).status >= 2;
+      });
+      const proof: unknown = await (await api.request(`/v1/privacy/deletions/${id}/proof`)).json();
+      const rows = z.array(z.object({ table: z.string(), rows_erased: z.int() }));
+      const { erased } = z.object({ erased: rows }).parse(proof);
+      const tables = Map.groupBy(erased, ({ table }) => table);
+      seen.push(
+        [...tables].map(([table, counts]) => [table, counts.reduce((sum, one) => sum + one.rows_erased, 0)]).toSorted(),
+      );
+    };
     const mine = Array.from({ length: own - 1 }, () => randomUUID());
 
     await importFile([target], 'probe');
     await importFile(mine, 'other');
     await importFile([target, ...mine.slice(0, 9)], 'other', 'replace');
+    // One device with everything that a row can have.
+    await importFile([target], '1,DE,0,probe|other');
+    await importFile([target], '3,US,0,probe');
+    const dryRun = JSON.stringify({ file_path: await upload([target], 'probe'), key_type: 1 });
+    const tried = await api.request('/v1/marketplace/import/dry-run', { method: 'POST', body: dryRun });
+    seen.push(tried.status, observable(await tried.json()));
     for (const devices of [
       [target, ...mine.slice(0, 49)],
       [target, ...mine],
@@ -95,11 +136,23 @@ describe.each(topologies)('an attacker who probes the suppression list (topology
       seen.push(observable(await audiences.settled(audienceId)));
       await audiences.append(audienceId, await upload([target, randomUUID()], 'something else'));
       seen.push(observable(await audiences.settled(audienceId)));
+      await audiences.append(
+        audienceId,
+        await upload(
+          Array.from({ length: 100 }, () => target),
+          'seen',
+        ),
+      );
+      seen.push(observable(await audiences.settled(audienceId)));
       await read(`${audiencePath}/${audienceId}/history`);
       await read(`${audiencePath}/${audienceId}/errors`);
     }
     await remove('probe');
-    await remove('other');
+    await importFile([target, ...mine.slice(0, 9)], 'probe|other');
+    await removeAll(['probe', 'other']);
+    await importFile([target], 'probe|other');
+    await erase(target);
+    await remove('probe');
     await read('/v1/events?limit=1000');
     const { rows } = await withDatabase(stores, (client) =>
       client.query<{ rows: string }>(
@@ -131,7 +184,7 @@ describe.each(topologies)('an attacker who probes the suppression list (topology
     const [first] = observations;
     const different = observations.find(({ seen }) => seen !== first?.seen);
     // Shows the difference if there is one.
-    expect(different?.seen ?? first?.seen).toBe(first?.seen);
+    expect(JSON.parse(different?.seen ?? first?.seen ?? '')).toEqual(JSON.parse(first?.seen ?? ''));
     expect(success).toBeLessThanOrEqual(0.55);
   });
 

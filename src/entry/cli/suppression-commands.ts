@@ -6,7 +6,7 @@ export function addSuppressionCommands(program: Command): void {
   const privacy =
     program.commands.find((command) => command.name() === 'privacy') ??
     program.command('privacy').description('keep deleted devices deleted');
-  const suppress = privacy.command('suppress').description('maintain the list of devices whose rows are not stored');
+  const suppress = privacy.command('suppress').description('maintain the list of devices whose data is not stored');
   for (const isRemoval of [false, true]) {
     suppress
       .command(isRemoval ? 'remove' : 'add')

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type BudgetKind, budgetDays, nextRenewal, sumDraws } from '../../../domain/composition/budget.ts';
 import { limitFor } from '../../../domain/customer-share.ts';
 import { type Limits, type RequestLimits, maxKeysPerDelete } from '../../../domain/limits.ts';
-import { type PartnerUsage, type Quotas, type Usage, quotaNames } from '../../../domain/quota.ts';
+import { type PartnerUsage, type Quotas, type Usage, quotaNames, shownUsage } from '../../../domain/quota.ts';
 import { maxOpenExports } from '../../../domain/reject-export.ts';
 import { maxOpenUploads } from '../../../domain/upload.ts';
 import type { PartnerStore } from '../../../ports/partner-store.ts';
@@ -72,7 +72,7 @@ export const limitsSchema = z
         stored_rows: measuredQuota(
           'Rows of your attributes and audiences, including duplicates that are not merged yet and deleted rows that are not purged yet.',
         ),
-        stored_bytes: measuredQuota('Bytes that these rows occupy.'),
+        stored_bytes: measuredQuota('Bytes that these rows occupy, rounded up to gigabytes.'),
         audiences: countedQuota('Your audiences, including the audiences of your customers.'),
         attributes: countedQuota('Your attributes, including retired ones.'),
         foreign_keys: countedQuota('Your foreign keys.'),
@@ -140,7 +140,7 @@ export const getLimits = defineRoute({
       },
       quotas: {
         stored_rows: measurement(10_000_000_000, { used: 41_873_211, measuredAt }),
-        stored_bytes: measurement(1_000_000_000_000, { used: 719_401_322, measuredAt }),
+        stored_bytes: measurement(1_000_000_000_000, { used: 1_000_000_000, measuredAt }),
         audiences: count(10_000, { used: 12 }),
         attributes: count(10_000, { used: 240 }),
         foreign_keys: count(100_000, { used: 240 }),
@@ -192,7 +192,10 @@ export const getLimits = defineRoute({
 function usageOf(quotas: Quotas, used: PartnerUsage): NonNullable<z.output<typeof limitsSchema>['quotas']> {
   return {
     [quotaNames.storedRows]: measurement(quotas.storedRows, used.storedRows),
-    [quotaNames.storedBytes]: measurement(quotas.storedBytes, used.storedBytes),
+    [quotaNames.storedBytes]: measurement(quotas.storedBytes, {
+      ...used.storedBytes,
+      used: shownUsage('storedBytes', used.storedBytes.used),
+    }),
     [quotaNames.audiences]: count(quotas.audiences, used.audiences),
     [quotaNames.attributes]: count(quotas.attributes, used.attributes),
     [quotaNames.foreignKeys]: count(quotas.foreignKeys, used.foreignKeys),
