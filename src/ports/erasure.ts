@@ -33,10 +33,10 @@ export interface ErasureStore {
 export type StoredProof = { readonly proof: SignedProof; readonly csv: string };
 
 /**
- * The devices of a batch: of every partner (null), or of these partners. `batchId` is the number under which the engine
+ * The devices of a batch: of every partner (null), or of these partners. `listId` is the number under which the engine
  * keeps the list. Whoever writes the list again uses a new number, so that a worker that lost its claim cannot change it.
  */
-export type BatchScope = { readonly batchId: number; readonly partnerIds: readonly PartnerId[] | null };
+export type BatchScope = { readonly listId: number; readonly partnerIds: readonly PartnerId[] | null };
 
 export type ClaimedBatch = BatchScope & {
   readonly id: number;
@@ -129,13 +129,13 @@ export type ListedByOperator = Erasure & { readonly partner: string | null; read
 /** Erases rows in the engine. Every method can be repeated. */
 export interface ErasureEngine {
   findLists(): Promise<readonly number[]>;
-  dropList(batchId: number): Promise<void>;
+  dropList(listId: number): Promise<void>;
   /** Adds devices to the list on every shard. */
-  addIds(batchId: number, partnerId: PartnerId | null, ids: readonly string[]): Promise<void>;
+  addIds(listId: number, partnerId: PartnerId | null, ids: readonly string[]): Promise<void>;
   /** Adds the devices of a file with one ID per line. Throws a final `Failure` if the file cannot be a list. */
-  addFile(batchId: number, partnerId: PartnerId | null, file: IdFile, signal: AbortSignal): Promise<IdList>;
+  addFile(listId: number, partnerId: PartnerId | null, file: IdFile, signal: AbortSignal): Promise<IdList>;
   /** Counts the listed devices on each shard. */
-  countListed(batchId: number): Promise<readonly number[]>;
+  countListed(listId: number): Promise<readonly number[]>;
   /** Finds rejected lines that contain a listed device. */
   findRejects(scope: BatchScope, lastLoadId: number, ownersOf: ErasureQueue['ownersOf']): Promise<void>;
   countRows(scope: BatchScope): Promise<readonly ErasedRows[]>;

@@ -25,7 +25,7 @@ describe('erasing devices from the device index', () => {
   let deps: Wired;
   let watched: Engine;
   let erasure: ErasureEngine;
-  let batchId = 0;
+  let listId = 0;
   let partnerId = 0;
   const hook = { beforeCommand: null as ((query: string) => Promise<void>) | null };
 
@@ -96,9 +96,9 @@ describe('erasing devices from the device index', () => {
     await publish(partnerId, 3);
     await addKnown();
     await foldAll(deps);
-    batchId += 1;
-    const scope = { batchId, partnerIds: ofPartner ? [partnerId] : null };
-    await erasure.addIds(batchId, ofPartner ? partnerId : null, await known());
+    listId += 1;
+    const scope = { listId, partnerIds: ofPartner ? [partnerId] : null };
+    await erasure.addIds(listId, ofPartner ? partnerId : null, await known());
     await erasure.eraseRows(scope, signal);
     return scope;
   }
@@ -155,10 +155,10 @@ describe('erasing devices from the device index', () => {
     ({ id: partnerId } = await newBarePartner(deps));
     await publish(other, 3);
     await publish(partnerId, 3);
-    batchId += 1;
-    await erasure.addIds(batchId, partnerId, await selectOnShards(stores, `SELECT DISTINCT device FROM ${table}`));
+    listId += 1;
+    await erasure.addIds(listId, partnerId, await selectOnShards(stores, `SELECT DISTINCT device FROM ${table}`));
     await commandOnShards(stores, `SYSTEM STOP MERGES ${table}`);
-    const erasing = erasure.eraseRows({ batchId, partnerIds: [partnerId] }, signal);
+    const erasing = erasure.eraseRows({ listId, partnerIds: [partnerId] }, signal);
     const open = `SELECT command FROM system.mutations
       WHERE database = currentDatabase() AND table = '${table}' AND NOT is_done`;
     await waitUntil('the mutation is open', async () => (await selectOnShards(stores, open)).length > 0);

@@ -77,8 +77,8 @@ describe('the queue of erasures', () => {
     const lost = await claim(0);
     const held = await claim();
     const written = await deps.erasureQueue.advance(held, { step: 'list', isNewList: true });
-    expect(written.batchId).not.toBe(lost.batchId);
-    expect(await deps.erasureQueue.findOpenLists()).toEqual([written.batchId]);
+    expect(written.listId).not.toBe(lost.listId);
+    expect(await deps.erasureQueue.findOpenLists()).toEqual([written.listId]);
     await deps.erasureQueue.recordList(lost, id, { ...list, ids: 99 });
     await deps.erasureQueue.fail(lost, id, { code: 'invalid_id_list', detail: 'lost' });
     expect(await query('SELECT status, ids FROM erasure')).toEqual([{ status: 1, ids: '1' }]);

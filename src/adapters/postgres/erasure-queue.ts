@@ -161,7 +161,7 @@ async function toBatch(tx: Database, row: BatchRow | undefined): Promise<Claimed
   const isOfAll = partners.some(({ id }) => id === null);
   return {
     id: row.id,
-    batchId: row.list_id,
+    listId: row.list_id,
     claim: row.claim,
     step: step.parse(row.step),
     rounds: row.rounds,

@@ -108,7 +108,7 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
     const { erasureQueue: queue } = deps;
     const requests = await queue.listRequests(batch);
     if (requests.length === 0) {
-      await dropLists(deps, batch.batchId);
+      await dropLists(deps, batch.listId);
       await queue.finish(batch, new Date(), []);
       return { ...batch, step: 'done' };
     }
@@ -186,7 +186,7 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
     const { erasureQueue: queue, erasureEngine: engine } = deps;
     const { erasedAt } = batch;
     if (!erasedAt) throw new Error(`batch ${batch.id} has not been verified`);
-    await dropLists(deps, batch.batchId);
+    await dropLists(deps, batch.listId);
     await engine.removeReplacedParts();
     if ((await engine.countDetachedParts()) > 0) throw new Waits('detached_parts');
     if ((await engine.countReplacedParts(erasedAt)) > 0) throw new Waits('replaced_parts');
@@ -239,7 +239,7 @@ async function replaceLostList(
   batch: ClaimedBatch,
 ): Promise<ClaimedBatch | null> {
   const requests = await queue.listRequests(batch);
-  if (requests.length === 0 || !isListLost(await engine.countListed(batch.batchId))) return null;
+  if (requests.length === 0 || !isListLost(await engine.countListed(batch.listId))) return null;
   log.error({ batchId: batch.id }, 'the list of an erasure is missing; it is written again');
   for (const { id, source } of requests) {
     const failure = failureOfSource(source, true);
@@ -263,7 +263,7 @@ async function writeList(
     return false;
   }
   if (source.kind === 'ids') {
-    await engine.addIds(batch.batchId, request.partnerId, source.ids);
+    await engine.addIds(batch.listId, request.partnerId, source.ids);
     const list = { ids: source.ids.length, invalidLines: 0, salt: request.idsSalt, digest: request.idsDigest };
     await queue.recordList(batch, id, list);
     return true;
@@ -281,7 +281,7 @@ async function writeList(
 
 async function readFile(
   { sources, erasureEngine }: ErasureDeps,
-  { batchId }: ClaimedBatch,
+  { listId }: ClaimedBatch,
   { partnerId, key }: ListedErasure & { readonly key: string },
   signal: AbortSignal,
 ): Promise<IdList> {
@@ -292,7 +292,7 @@ async function readFile(
     const opened = await objects.open(object, signal);
     try {
       requireListSize(object.size);
-      return await erasureEngine.addFile(batchId, partnerId, opened, signal);
+      return await erasureEngine.addFile(listId, partnerId, opened, signal);
     } finally {
       opened.body.destroy();
     }

@@ -25,16 +25,16 @@ const scopeOf = { everywhere: 0, partner: 1, known: 2 } as const;
  * Removes the devices from the known devices, except devices that another partner still holds. Folds can run in the
  * meantime. They may read devices that are being removed, and `eraseFromIndex` removes these from the bitmaps.
  */
-export async function eraseKnownDevices(engine: Engine, { batchId }: BatchScope, signal: AbortSignal): Promise<void> {
-  await listStandIns(engine, batchId);
-  await listForgotten(engine, batchId, listKind.unknown, liveDevices(engine, batchId));
-  const isUnknown = hasDevice(batchId, listKind.unknown);
+export async function eraseKnownDevices(engine: Engine, { listId }: BatchScope, signal: AbortSignal): Promise<void> {
+  await listStandIns(engine, listId);
+  await listForgotten(engine, listId, listKind.unknown, liveDevices(engine, listId));
+  const isUnknown = hasDevice(listId, listKind.unknown);
   await eraseFrom(engine, 'known_devices_local', isUnknown, signal);
   // A rebuild of the known devices may have copied the devices before they were erased.
   const next = 'known_devices_next_local';
   const isRebuilding = (await onAllServers(engine, (server) => exists(server, next))).flat();
   if (isRebuilding.some(Boolean)) await eraseFrom(engine, next, isUnknown, signal);
-  await restoreKnown(engine, batchId);
+  await restoreKnown(engine, listId);
 }
 
 /**
@@ -48,14 +48,14 @@ export async function eraseFromIndex(
   folds: { readonly everywhere: Fold; readonly ofPartners: Fold },
   signal: AbortSignal,
 ): Promise<void> {
-  const { batchId } = scope;
-  await listForgotten(engine, batchId, listKind.unnumbered, storedDevices(batchId));
+  const { listId } = scope;
+  await listForgotten(engine, listId, listKind.unnumbered, storedDevices(listId));
   const fold = folds.everywhere;
   await onEveryShardOnce(engine, [listTable, ...indexTables, 'index_lease_local', 'known_devices_local'], (shard) =>
     foldOn(shard, fold, (session) => removeBits(session, scope, folds)),
   );
   await syncAllReplicas(engine, indexTables);
-  await eraseNumbers(engine, batchId, fold, signal);
+  await eraseNumbers(engine, listId, fold, signal);
 }
 
 /**
@@ -63,8 +63,8 @@ export async function eraseFromIndex(
  * statement that starts the mutation, or waits until the mutation has ended. A statement that starts later does not have
  * the lease. The engine evaluates this when it receives the statement, so that all replicas erase the same numbers.
  */
-async function eraseNumbers(engine: Engine, batchId: number, fold: Fold, signal: AbortSignal): Promise<void> {
-  const condition = `${hasLeaseOf(fold)} AND ${hasDevice(batchId, listKind.unnumbered)}`;
+async function eraseNumbers(engine: Engine, listId: number, fold: Fold, signal: AbortSignal): Promise<void> {
+  const condition = `${hasLeaseOf(fold)} AND ${hasDevice(listId, listKind.unnumbered)}`;
   await eraseFrom(engine, 'device_numbers_local', condition, signal, {
     statement: {
       query_id: newFoldQueryId(),
@@ -79,42 +79,42 @@ async function eraseNumbers(engine: Engine, batchId: number, fold: Fold, signal:
  * that is known again. An import adds its devices after its rows, so devices that it adds later need no restoring. All
  * requested devices are searched, because an earlier attempt may have ended after its mutation.
  */
-async function restoreKnown(engine: Engine, batchId: number): Promise<void> {
-  const known = `SELECT device FROM known_devices_local WHERE ${hasRequested(batchId)}`;
+async function restoreKnown(engine: Engine, listId: number): Promise<void> {
+  const known = `SELECT device FROM known_devices_local WHERE ${hasRequested(listId)}`;
   await onEveryShardInSync(engine, [listTable, 'device_attributes_local', 'known_devices_local'], (shard) =>
     shard.command({
       query: `INSERT INTO known_devices_local (device)
-        SELECT DISTINCT device FROM (${liveDevices(engine, batchId)}) WHERE device NOT IN (${known})`,
+        SELECT DISTINCT device FROM (${liveDevices(engine, listId)}) WHERE device NOT IN (${known})`,
     }),
   );
   await syncAllReplicas(engine, ['known_devices_local']);
 }
 
 /** The requested devices that have a current attribute, of any partner. A stand-in counts as the known device to which it belongs. */
-function liveDevices(engine: Engine, batchId: number): string {
+function liveDevices(engine: Engine, listId: number): string {
   return `SELECT ${knownStandIn(standInScope.attribute(), engine.shards.length)} AS device FROM (
       SELECT attribute_id, device, argMax(is_deleted, version) AS is_gone FROM device_attributes_local
-      WHERE ${hasRequested(batchId)} GROUP BY partner_id, attribute_id, device
+      WHERE ${hasRequested(listId)} GROUP BY partner_id, attribute_id, device
     ) WHERE NOT is_gone`;
 }
 
 /** The requested devices that have any row. */
-function storedDevices(batchId: number): string {
+function storedDevices(listId: number): string {
   return ['device_attributes_local', 'audience_devices_local', 'known_devices_local']
-    .map((table) => `SELECT device FROM ${table} WHERE ${hasRequested(batchId)}`)
+    .map((table) => `SELECT device FROM ${table} WHERE ${hasRequested(listId)}`)
     .join(' UNION ALL ');
 }
 
 /** Lists the requested devices that are in none of the rows. The list is stored, because replicas must agree on it. */
-async function listForgotten(engine: Engine, batchId: number, kind: number, kept: string): Promise<void> {
+async function listForgotten(engine: Engine, listId: number, kind: number, kept: string): Promise<void> {
   const tables = [listTable, 'device_attributes_local', 'audience_devices_local', 'known_devices_local'];
   // In an earlier round, other devices may have had no rows.
-  await dropKinds(engine, batchId, [kind]);
+  await dropKinds(engine, listId, [kind]);
   await syncAllReplicas(engine, tables);
   await onEveryShardInSync(engine, tables, (shard) =>
     shard.command({
       query: `INSERT INTO ${listTable} (batch_id, kind, device) SELECT batch_id, ${kind}, device FROM ${listTable}
-        WHERE ${isRequested(batchId)} AND device NOT IN (${kept})`,
+        WHERE ${isRequested(listId)} AND device NOT IN (${kept})`,
     }),
   );
   await syncAllReplicas(engine, [listTable]);
@@ -125,25 +125,25 @@ async function removeBits(
   scope: BatchScope,
   folds: { readonly everywhere: Fold; readonly ofPartners: Fold },
 ): Promise<void> {
-  const { batchId, partnerIds } = scope;
+  const { listId, partnerIds } = scope;
   await session.run(`CREATE TEMPORARY TABLE removed_devices (
     scope UInt8, partner_id UInt64, chunk UInt16, devices AggregateFunction(groupBitmap, UInt32)) ENGINE = Memory`);
-  const numbers = `SELECT device, number FROM device_numbers_local WHERE ${hasRequested(batchId)}`;
+  const numbers = `SELECT device, number FROM device_numbers_local WHERE ${hasRequested(listId)}`;
   const collect = (of: number, devices: string): Promise<number> =>
     session.run(
       `INSERT INTO removed_devices SELECT ${of}, d.partner_id, ${chunkOf('n.number')} AS chunk, groupBitmapState(n.number)
        FROM (${numbers}) AS n INNER JOIN (${devices}) AS d ON n.device = d.device GROUP BY d.partner_id, chunk`,
       { settings: { join_algorithm: 'full_sorting_merge' } },
     );
-  const requested = `FROM ${listTable} WHERE ${listed(batchId, listKind.requested)}`;
+  const requested = `FROM ${listTable} WHERE ${listed(listId, listKind.requested)}`;
   // For all partners, every bitmap loses every requested device, also if it was imported again. The caller notes these.
   const everywhere = partnerIds === null ? listKind.requested : listKind.unnumbered;
   await collect(
     scopeOf.everywhere,
-    `SELECT DISTINCT toUInt64(0) AS partner_id, device FROM ${listTable} WHERE ${listed(batchId, everywhere)}`,
+    `SELECT DISTINCT toUInt64(0) AS partner_id, device FROM ${listTable} WHERE ${listed(listId, everywhere)}`,
   );
   if (partnerIds !== null) await collect(scopeOf.partner, `SELECT DISTINCT partner_id, device ${requested}`);
-  const isKnown = `device IN (SELECT device FROM known_devices_local WHERE ${hasRequested(batchId)})`;
+  const isKnown = `device IN (SELECT device FROM known_devices_local WHERE ${hasRequested(listId)})`;
   await collect(scopeOf.known, `SELECT DISTINCT toUInt64(0) AS partner_id, device ${requested} AND NOT ${isKnown}`);
   await removeFromBitmaps(session, folds.everywhere, scopeOf.everywhere);
   if (partnerIds !== null) await removeFromBitmaps(session, folds.ofPartners, scopeOf.partner);

@@ -26,35 +26,35 @@ export function checkedId(id: number): number {
   return id;
 }
 
-export function listed(batchId: number, ...kinds: readonly number[]): string {
-  return `batch_id = ${checkedId(batchId)} AND kind IN (${kinds.join()})`;
+export function listed(listId: number, ...kinds: readonly number[]): string {
+  return `batch_id = ${checkedId(listId)} AND kind IN (${kinds.join()})`;
 }
 
 /** The requested devices and their stand-ins. */
-export function isRequested(batchId: number): string {
-  return listed(batchId, listKind.requested, listKind.standIn);
+export function isRequested(listId: number): string {
+  return listed(listId, listKind.requested, listKind.standIn);
 }
 
 /** A condition for rows with one of the listed devices, of any partner. */
-export function hasDevice(batchId: number, kind: number): string {
-  return `device IN (SELECT device FROM ${listTable} WHERE ${listed(batchId, kind)})`;
+export function hasDevice(listId: number, kind: number): string {
+  return `device IN (SELECT device FROM ${listTable} WHERE ${listed(listId, kind)})`;
 }
 
 /** A condition for rows with one of the requested devices or their stand-ins, of any partner. */
-export function hasRequested(batchId: number): string {
-  return `device IN (SELECT device FROM ${listTable} WHERE ${isRequested(batchId)})`;
+export function hasRequested(listId: number): string {
+  return `device IN (SELECT device FROM ${listTable} WHERE ${isRequested(listId)})`;
 }
 
 /** A condition for the rows that are erased in a table with the columns `partner_id` and `device`. */
-export function isErased({ batchId, partnerIds }: BatchScope): string {
-  if (partnerIds === null) return hasRequested(batchId);
+export function isErased({ listId, partnerIds }: BatchScope): string {
+  if (partnerIds === null) return hasRequested(listId);
   // The list of partners restricts the partitions that are read.
   return `partner_id IN (${partnerIds.map(checkedId).join()}) AND (partner_id, device) IN (
-    SELECT partner_id, device FROM ${listTable} WHERE ${isRequested(batchId)})`;
+    SELECT partner_id, device FROM ${listTable} WHERE ${isRequested(listId)})`;
 }
 
 /** A condition for the rejected lines that are erased. */
-export function isErasedReject({ batchId }: BatchScope): string {
+export function isErasedReject({ listId }: BatchScope): string {
   return `(load_id, file_id, row) IN (
-    SELECT load_id, file_id, row FROM ${listTable} WHERE ${listed(batchId, listKind.reject)})`;
+    SELECT load_id, file_id, row FROM ${listTable} WHERE ${listed(listId, listKind.reject)})`;
 }

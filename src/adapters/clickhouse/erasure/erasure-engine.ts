@@ -47,10 +47,10 @@ const deviceTables = [
 export function clickhouseErasure(engine: Engine, maxIds = maxIdsPerFile): ErasureEngine {
   return {
     findLists: () => findLists(engine),
-    dropList: (batchId) => dropList(engine, batchId),
-    addIds: (batchId, partnerId, ids) => addIds(engine, batchId, partnerId, ids),
+    dropList: (listId) => dropList(engine, listId),
+    addIds: (listId, partnerId, ids) => addIds(engine, listId, partnerId, ids),
     addFile: addFile(engine, maxIds),
-    countListed: (batchId) => countListed(engine, batchId),
+    countListed: (listId) => countListed(engine, listId),
     findRejects: (scope, lastLoadId, ownersOf) => findRejects(engine, scope, lastLoadId, ownersOf),
     countRows: (scope) => countRows(engine, scope),
     eraseRows: (scope, signal) => eraseRows(engine, scope, signal),
@@ -74,10 +74,10 @@ function nameOf(table: string): string {
 
 /** Counts the rows by partner, so that a partner's proof contains only its own. */
 async function countRows(engine: Engine, scope: BatchScope): Promise<ErasedRows[]> {
-  await listStandIns(engine, scope.batchId);
+  await listStandIns(engine, scope.listId);
   const ofPartner = 'toString(partner_id) AS partner, toString(count()) AS rows';
-  const isListed = hasRequested(scope.batchId);
-  const rejects = `SELECT DISTINCT partner_id, load_id, file_id, row FROM ${listTable} WHERE ${listed(scope.batchId, listKind.reject)}`;
+  const isListed = hasRequested(scope.listId);
+  const rejects = `SELECT DISTINCT partner_id, load_id, file_id, row FROM ${listTable} WHERE ${listed(scope.listId, listKind.reject)}`;
   const queries: Readonly<Record<string, string>> = {
     ...Object.fromEntries(
       publishedTables.map((table) => [
@@ -109,7 +109,7 @@ async function countRows(engine: Engine, scope: BatchScope): Promise<ErasedRows[
 
 /** Runs one mutation per table on every shard. Returns when no replica has the rows. */
 async function eraseRows(engine: Engine, scope: BatchScope, signal: AbortSignal): Promise<void> {
-  await listStandIns(engine, scope.batchId);
+  await listStandIns(engine, scope.listId);
   await syncAllReplicas(engine, [listTable, ...publishedTables, 'load_rejects_local']);
   // These tables have one partition per partner.
   const own = scope.partnerIds ? { partitions: scope.partnerIds } : {};
@@ -142,11 +142,11 @@ async function findWrites(server: Server): Promise<Set<string>> {
  * the load is published or dropped. The tables without partners are searched for all listed devices.
  */
 async function countStaged(engine: Engine, scope: BatchScope, lastLoadId: number): Promise<number> {
-  const isListed = hasRequested(scope.batchId);
+  const isListed = hasRequested(scope.listId);
   const count = (server: Server, table: string, condition: string): Promise<number> =>
     selectNumber(server, { query: `SELECT toString(count()) AS number FROM ${table} WHERE ${condition}` });
   const isEarlier = `load_id <= ${checkedId(lastLoadId)}`;
-  await listStandIns(engine, scope.batchId);
+  await listStandIns(engine, scope.listId);
   const found = await onAllServers(engine, async (server) => {
     const counts = [
       await count(server, 'staged_attributes_local', `${isEarlier} AND ${isErased(scope)}`),
@@ -165,11 +165,11 @@ async function countStaged(engine: Engine, scope: BatchScope, lastLoadId: number
 
 /** An unavailable replica is an error, because its rows are unknown. */
 async function countRemaining(engine: Engine, scope: BatchScope): Promise<RemainingRows[]> {
-  await listStandIns(engine, scope.batchId);
+  await listStandIns(engine, scope.listId);
   const conditions = [
     ...publishedTables.map((table) => ({ table, condition: isErased(scope) })),
     { table: 'load_rejects_local', condition: isErasedReject(scope) },
-    ...forgottenTables.map(({ table, kind }) => ({ table, condition: hasDevice(scope.batchId, kind) })),
+    ...forgottenTables.map(({ table, kind }) => ({ table, condition: hasDevice(scope.listId, kind) })),
   ];
   await syncAllReplicas(
     engine,

@@ -33,16 +33,16 @@ export async function findLists(engine: Engine): Promise<number[]> {
   return [...new Set(found.flat(2).map(({ list }) => Number(list)))];
 }
 
-export async function dropList(engine: Engine, batchId: number): Promise<void> {
-  await dropKinds(engine, batchId, Object.values(listKind));
+export async function dropList(engine: Engine, listId: number): Promise<void> {
+  await dropKinds(engine, listId, Object.values(listKind));
 }
 
 /** The list is read by mutations on every replica, so that every replica must have the same list. */
-export async function dropKinds(engine: Engine, batchId: number, kinds: readonly number[]): Promise<void> {
+export async function dropKinds(engine: Engine, listId: number, kinds: readonly number[]): Promise<void> {
   await syncAllReplicas(engine, [listTable]);
   await onEveryShard(engine, (shard) =>
     shard.command({
-      query: `ALTER TABLE ${listTable} ${kinds.map((kind) => `DROP PARTITION (${checkedId(batchId)}, ${kind})`).join(', ')}`,
+      query: `ALTER TABLE ${listTable} ${kinds.map((kind) => `DROP PARTITION (${checkedId(listId)}, ${kind})`).join(', ')}`,
       clickhouse_settings: dropAnySize,
     }),
   );
@@ -51,12 +51,12 @@ export async function dropKinds(engine: Engine, batchId: number, kinds: readonly
 
 export async function addIds(
   engine: Engine,
-  batchId: number,
+  listId: number,
   partnerId: PartnerId | null,
   ids: readonly string[],
 ): Promise<void> {
   const values = ids.map((device) => ({
-    batch_id: batchId,
+    batch_id: listId,
     kind: listKind.requested,
     partner_id: partnerId ?? 0,
     device,
@@ -75,7 +75,7 @@ function hyphenated(digits: string): string {
 
 export const addFile =
   (engine: Engine, maxIds: number): ErasureEngine['addFile'] =>
-  async (batchId, partnerId, { body, isGzip }, signal) => {
+  async (listId, partnerId, { body, isGzip }, signal) => {
     const [first, ...others] = engine.shards.map(([server]) => server);
     if (!first) throw new Error('an engine has a shard');
     const columns = 'batch_id, kind, partner_id, device';
@@ -93,7 +93,7 @@ export const addFile =
     const { stream, summary } = await first
       .exec({
         query: `INSERT INTO ${listTable} (${columns})
-        SELECT ${checkedId(batchId)}, ${listKind.requested}, ${checkedId(partnerId ?? 0)}, device
+        SELECT ${checkedId(listId)}, ${listKind.requested}, ${checkedId(partnerId ?? 0)}, device
         FROM (SELECT ${deviceOfLine} AS device FROM (SELECT lower(trim(BOTH ' \\t\\r"\\'\\xEF\\xBB\\xBF' FROM line)) AS id FROM input('line String')))
         WHERE device != ${zeroDevice} LIMIT ${maxIds + 1} FORMAT LineAsString`,
         values: Readable.from(hashed, { objectMode: false }),
@@ -109,7 +109,7 @@ export const addFile =
     const ids = Number(summary?.written_rows ?? 0);
     requireListLength(ids, maxIds);
     await syncAllReplicas(engine, [listTable]);
-    const ofList = `${listed(batchId, listKind.requested)} AND partner_id = ${checkedId(partnerId ?? 0)}`;
+    const ofList = `${listed(listId, listKind.requested)} AND partner_id = ${checkedId(partnerId ?? 0)}`;
     for (const shard of others)
       await shard.command({
         query: `INSERT INTO ${listTable} (${columns}) SELECT ${columns}
@@ -120,10 +120,10 @@ export const addFile =
     return { ids, invalidLines, salt, digest: hash.digest('hex') };
   };
 
-export async function countListed(engine: Engine, batchId: number): Promise<number[]> {
+export async function countListed(engine: Engine, listId: number): Promise<number[]> {
   return onEveryShardInSync(engine, [listTable], (shard) =>
     selectNumber(shard, {
-      query: `SELECT toString(count()) AS number FROM ${listTable} FINAL WHERE ${listed(batchId, listKind.requested)}`,
+      query: `SELECT toString(count()) AS number FROM ${listTable} FINAL WHERE ${listed(listId, listKind.requested)}`,
     }),
   );
 }
@@ -141,7 +141,7 @@ const standInTables = [
  * Adds the stand-ins of the requested devices to the list. Each shard lists those that it stores. Stand-ins of all partners are
  * listed, because a known device stays if another partner has it. Rows can be published later, so this is repeated in each step.
  */
-export async function listStandIns(engine: Engine, batchId: number): Promise<void> {
+export async function listStandIns(engine: Engine, listId: number): Promise<void> {
   const tables = [...standInTables.map(({ table }) => table), listTable];
   await syncAllReplicas(engine, tables);
   await onAllServers(engine, async (server) => {
@@ -154,10 +154,10 @@ export async function listStandIns(engine: Engine, batchId: number): Promise<voi
     );
     await server.command({
       query: `INSERT INTO ${listTable} (batch_id, kind, partner_id, device)
-        SELECT ${checkedId(batchId)}, ${listKind.standIn}, d.partner_id, s.device
+        SELECT ${checkedId(listId)}, ${listKind.standIn}, d.partner_id, s.device
         FROM (${found.join(' UNION ALL ')}) AS s INNER JOIN (
           SELECT partner_id, ${personOfHash(keyedHashOf('device'))} AS person FROM ${listTable}
-          WHERE ${listed(batchId, listKind.requested)}
+          WHERE ${listed(listId, listKind.requested)}
         ) AS d ON s.person = d.person`,
     });
   });
@@ -182,7 +182,7 @@ type Found = { readonly partner: string; readonly file: string };
 /** Only lines of loads that started before the batch are searched. Later lines belong to new imports. */
 export async function findRejects(
   engine: Engine,
-  { batchId, partnerIds }: BatchScope,
+  { listId, partnerIds }: BatchScope,
   lastLoadId: number,
   ownersOf: ErasureQueue['ownersOf'],
 ): Promise<void> {
@@ -190,8 +190,8 @@ export async function findRejects(
   const isSearched = `load_id <= ${checkedId(lastLoadId)}`;
   const kind = partnerIds === null ? listKind.reject : listKind.foundReject;
   const insert = `INSERT INTO ${listTable} (${columns})
-    SELECT ${checkedId(batchId)}, ${kind}, d.partner_id, ${zeroDevice}, r.load_id, r.file_id, r.row`;
-  const requested = `${listTable} WHERE ${listed(batchId, listKind.requested)}`;
+    SELECT ${checkedId(listId)}, ${kind}, d.partner_id, ${zeroDevice}, r.load_id, r.file_id, r.row`;
+  const requested = `${listTable} WHERE ${listed(listId, listKind.requested)}`;
   await onEveryShardInSync(engine, [listTable, 'load_rejects_local'], async (shard) => {
     await shard.command({
       query: `${insert} FROM (SELECT partner_id, device FROM ${requested}) AS d INNER JOIN (
@@ -208,17 +208,17 @@ export async function findRejects(
         ) AS r ON d.hash = r.hash`,
     });
   });
-  if (partnerIds !== null) await keepOwnRejects(engine, batchId, ownersOf);
+  if (partnerIds !== null) await keepOwnRejects(engine, listId, ownersOf);
   await syncAllReplicas(engine, [listTable]);
 }
 
 /** A partner erases only lines of its own files. Lines of a file without a record belong to nobody else. */
-async function keepOwnRejects(engine: Engine, batchId: number, ownersOf: ErasureQueue['ownersOf']): Promise<void> {
+async function keepOwnRejects(engine: Engine, listId: number, ownersOf: ErasureQueue['ownersOf']): Promise<void> {
   await onEveryShardInSync(engine, [listTable], async (shard) => {
     const found = await selectRows<Found>(
       shard,
       `SELECT DISTINCT toString(partner_id) AS partner, toString(file_id) AS file FROM ${listTable}
-       WHERE ${listed(batchId, listKind.foundReject)} ORDER BY partner_id, file_id`,
+       WHERE ${listed(listId, listKind.foundReject)} ORDER BY partner_id, file_id`,
     );
     for (let start = 0; start < found.length; start += ownersAtATime) {
       const page = found.slice(start, start + ownersAtATime);
@@ -229,7 +229,7 @@ async function keepOwnRejects(engine: Engine, batchId: number, ownersOf: Erasure
       await shard.command({
         query: `INSERT INTO ${listTable} (batch_id, kind, partner_id, device, load_id, file_id, row)
           SELECT batch_id, ${listKind.reject}, partner_id, device, load_id, file_id, row FROM ${listTable}
-          WHERE ${listed(batchId, listKind.foundReject)} AND (partner_id, file_id) IN (${pairs.join()})`,
+          WHERE ${listed(listId, listKind.foundReject)} AND (partner_id, file_id) IN (${pairs.join()})`,
         clickhouse_settings: { max_query_size: '4194304' },
       });
     }
