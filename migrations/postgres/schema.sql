@@ -152,6 +152,19 @@ CREATE FUNCTION public.end_console_session(bytea) RETURNS void
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$DELETE FROM public.console_session WHERE token_hash = $1$_$;
 
+CREATE FUNCTION public.erasure_waits() RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  SELECT jsonb_build_object(
+    'openErasures', (SELECT count(*) FROM public.erasure WHERE status < 2),
+    'oldestErasureSeconds', (SELECT max(extract(epoch FROM now() - requested_at)) FROM public.erasure WHERE status < 2),
+    -- Nearly always the batch with the highest ID.
+    'lastErasureSeconds', (
+      SELECT extract(epoch FROM finished_at - started_at) FROM public.erasure_batch
+      WHERE finished_at IS NOT NULL ORDER BY id DESC LIMIT 1))
+$$;
+
 CREATE FUNCTION public.extend_console_session(bytea, idle_seconds double precision) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2285,6 +2298,9 @@ GRANT ALL ON FUNCTION public.describe_attributes(bigint[]) TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.end_console_session(bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.end_console_session(bytea) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.erasure_waits() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.erasure_waits() TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.extend_console_session(bytea, idle_seconds double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.extend_console_session(bytea, idle_seconds double precision) TO inlet_api;

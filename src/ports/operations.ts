@@ -133,6 +133,7 @@ export type Waits = {
   readonly oldestIndexChangeSeconds: number;
   readonly oldestReportRequestSeconds: number;
   readonly oldestWebhookEventSeconds: number;
+  readonly oldestErasureSeconds: number;
 };
 
 /** Everything that the operator API reads from PostgreSQL. */

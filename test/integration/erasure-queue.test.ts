@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
 import type { Database } from '../../src/adapters/postgres/db/tables.ts';
 import { postgresErasureQueue } from '../../src/adapters/postgres/erasure-queue.ts';
+import { readQueueStats } from '../../src/adapters/postgres/queue/queue-stats.ts';
 import { postgresOperatorErasures } from '../../src/adapters/postgres/operator-erasures.ts';
 import { aesGcmSealer } from '../../src/adapters/vault/aes-gcm-sealer.ts';
 import { Secret } from '../../src/domain/secret.ts';
@@ -117,6 +118,23 @@ describe('the queue of erasures', () => {
     expect(await deps.erasureQueue.claim(60)).toBeNull();
     await deps.erasureQueue.postpone(running, -1, 'loads');
     expect((await claim()).id).toBe(running.id);
+  });
+
+  it('reports the age of the oldest open request and the duration of the last batch', async () => {
+    expect(await readQueueStats(db)).toMatchObject({ openErasures: 0, oldestErasureSeconds: 0, lastErasureSeconds: 0 });
+    const oldest = await request();
+    await query(`UPDATE erasure SET requested_at = now() - interval '100 seconds' WHERE id = $1`, oldest);
+    await request();
+    const batch = await claim();
+    await query(`UPDATE erasure_batch SET started_at = now() - interval '60 seconds'`);
+    const open = await readQueueStats(db);
+    expect(open).toMatchObject({ openErasures: 2, lastErasureSeconds: 0 });
+    expect(open.oldestErasureSeconds).toBeGreaterThanOrEqual(100);
+    await deps.erasureQueue.finish(batch, new Date(), []);
+    await query('UPDATE erasure SET status = 2');
+    const ended = await readQueueStats(db);
+    expect(ended).toMatchObject({ openErasures: 0, oldestErasureSeconds: 0 });
+    expect(ended.lastErasureSeconds).toBeGreaterThanOrEqual(59);
   });
 
   it('adds up the erased rows of a partner', async () => {

@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { noRole } from '../../adapters/postgres/db/api-role.ts';
 import { requireRowSecurity } from '../../adapters/postgres/db/row-security.ts';
 import { selectQueueStats } from '../../adapters/postgres/queue/queue-stats.ts';
+import { thresholds } from '../../usecases/admin/evaluate-alerts.ts';
 import type { Config } from '../config.ts';
 import { type Check, clockRemedy, describeClock } from './run-checks.ts';
 import { type Done, schemaCheck } from './schema-check.ts';
@@ -101,6 +102,17 @@ export function postgresChecks(config: Config): Check[] {
           if (lanesWithoutToken > 0)
             throw new Error(`${lanesWithoutToken} lanes have open jobs but no token; ${message}`);
           if (waitingTokens > 0) throw new Error(`${waitingTokens} tokens are waiting for a retry; ${message}`);
+          return message;
+        }),
+    },
+    {
+      name: 'Erasures',
+      remedy: 'Run `inlet privacy list` to see what the oldest one waits for. See docs/operators/incidents.md.',
+      run: () =>
+        ask(async (client) => {
+          const { openErasures, oldestErasureSeconds } = await selectQueueStats(client);
+          const message = `${openErasures} open, oldest ${oldestErasureSeconds} s`;
+          if (oldestErasureSeconds > thresholds.InletErasureOverdue) throw new Error(message);
           return message;
         }),
     },

@@ -31,6 +31,9 @@ const state: QueueStats = {
   webhooksFailing: 0,
   subscriptionObjects: 0,
   subscriptionListingDelaySeconds: 0,
+  openErasures: 0,
+  oldestErasureSeconds: 0,
+  lastErasureSeconds: 0,
 };
 
 describe('the metrics server', () => {

@@ -47,6 +47,17 @@ const single: readonly (readonly [name: string, help: string, from: keyof QueueS
     'Longest time by which the listing of an active subscription is overdue. 0 if none is.',
     'subscriptionListingDelaySeconds',
   ],
+  ['inlet_erasures_open', 'Requests to erase devices that have not ended.', 'openErasures'],
+  [
+    'inlet_erasure_oldest_request_seconds',
+    'Age of the oldest request to erase devices that has not ended. 0 if there is none.',
+    'oldestErasureSeconds',
+  ],
+  [
+    'inlet_erasure_last_batch_seconds',
+    'Duration of the batch of erasures that ended last, from its start. 0 if none has ended.',
+    'lastErasureSeconds',
+  ],
   ['inlet_webhooks_failing', 'Enabled webhooks whose last attempts have failed.', 'webhooksFailing'],
 ];
 

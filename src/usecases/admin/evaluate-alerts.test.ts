@@ -39,6 +39,7 @@ const healthy: Snapshot = {
     oldestIndexChangeSeconds: 0,
     oldestReportRequestSeconds: 0,
     oldestWebhookEventSeconds: 0,
+    oldestErasureSeconds: 0,
   },
   matchesTopology: true,
   replicas: [replicaWith({}), replicaWith({}, 2)],
@@ -68,6 +69,7 @@ const conditions: readonly (readonly [condition: string, change: Partial<Snapsho
   ['the device index is behind', waiting({ oldestIndexChangeSeconds: 901 }), { name: 'InletIndexBehind' }],
   ['a report waits', waiting({ oldestReportRequestSeconds: 301 }), { name: 'InletReportsWait' }],
   ['an event waits', waiting({ oldestWebhookEventSeconds: 301 }), { name: 'InletEventsWait' }],
+  ['an erasure is open for a day', waiting({ oldestErasureSeconds: 86_401 }), { name: 'InletErasureOverdue' }],
   ['the topology differs', { matchesTopology: false }, { name: 'InletTopologyMismatch', value: null }],
   [
     'one of two replicas is down',
@@ -127,6 +129,7 @@ describe('evaluateAlerts', () => {
       oldestIndexChangeSeconds: thresholds.InletIndexBehind,
       oldestReportRequestSeconds: thresholds.InletReportsWait,
       oldestWebhookEventSeconds: thresholds.InletEventsWait,
+      oldestErasureSeconds: thresholds.InletErasureOverdue,
     });
     const unknown = { matchesTopology: null, replicas: [replicaWith({ replication: null })] };
     expect(evaluateAlerts({ ...healthy, ...atThresholds, ...unknown })).toEqual([]);

@@ -31,6 +31,7 @@ export const thresholds = {
   InletIndexBehind: 900,
   InletReportsWait: 300,
   InletEventsWait: 300,
+  InletErasureOverdue: 86_400,
   InletReplicaBehind: 300,
 } as const;
 
@@ -92,6 +93,7 @@ function alertsOfWork({ now, waits }: Snapshot): Alert[] {
     ['InletIndexBehind', waits.oldestIndexChangeSeconds, 'The device index has been behind for', 'stores'],
     ['InletReportsWait', waits.oldestReportRequestSeconds, 'A report has been waiting for', 'stores'],
     ['InletEventsWait', waits.oldestWebhookEventSeconds, 'An event has not been sent to a webhook for', 'stores'],
+    ['InletErasureOverdue', waits.oldestErasureSeconds, 'A request to erase devices has been open for', 'stores'],
   ] as const;
   for (const [name, seconds, text, section] of ages) {
     if (seconds <= thresholds[name]) continue;

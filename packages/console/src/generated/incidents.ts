@@ -266,6 +266,14 @@ export const incidentSections: readonly {
       },
       {
         "alerts": [
+          "InletErasureOverdue"
+        ],
+        "symptom": "alert `InletErasureOverdue`; doctor: \"Erasures\"",
+        "check": "`inlet privacy list` prints the step of the batch and what it waits for; the worker log names the error (search for \"erasure\")",
+        "action": "`loads`: an earlier load is open, see above (docs/operators/#one-partner-waits). `index`: see `InletIndexBehind`. `servers`: make every replica available, because an unavailable one cannot be counted. `detached_parts`: remove them with `ALTER TABLE … DROP DETACHED PART`. Otherwise, start a worker, or wait: requests with a file run one at a time"
+      },
+      {
+        "alerts": [
           "InletIndexBehind"
         ],
         "symptom": "alert `InletIndexBehind`; reports return `report_not_ready` for minutes",

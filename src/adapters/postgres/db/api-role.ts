@@ -187,6 +187,7 @@ export const apiFunctions = [
   'report_waits()',
   'webhook_waits()',
   'subscription_waits()',
+  'erasure_waits()',
   'what_waits(text, text, text)',
   'recorded_shards()',
   'audiences_of(bigint)',
