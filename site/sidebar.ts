@@ -10,6 +10,7 @@ export const sidebar = [
       'partners/uploads',
       'partners/subscriptions',
       'partners/webhooks',
+      'partners/deletions',
       { label: 'Operations', slug: 'operations' },
       { label: 'Requests and responses', slug: 'partners/requests' },
       { label: 'API reference', slug: 'reference' },

@@ -19,6 +19,8 @@ export type AudienceFilter = CreatedRange & {
 
 export type FileFilter = { readonly statuses?: readonly JobStatus[] | undefined };
 
+export type ErasureFilter = CreatedRange & { readonly statuses?: readonly JobStatus[] | undefined };
+
 export type ErrorFilter = {
   readonly code?: string | undefined;
   /** The whole path, as the list shows it. */

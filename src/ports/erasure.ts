@@ -14,6 +14,7 @@ import type {
 import type { FailureCode } from '../domain/failure-catalog.ts';
 import type { IdempotentRequest } from '../domain/idempotency.ts';
 import type { PartnerId } from '../domain/ids.ts';
+import type { ErasureFilter } from '../domain/list-filters.ts';
 import type { Fold } from './device-index.ts';
 
 export type NewErasure = {
@@ -21,10 +22,14 @@ export type NewErasure = {
   readonly source: { readonly ids: readonly string[] } | { readonly objectKey: string };
 };
 
+type ErasurePage = { readonly beforeId: number; readonly limit: number; readonly filter: ErasureFilter };
+
 /** The requests of partners. */
 export interface ErasureStore {
   /** Throws `too_many_open_jobs` above the limit of open requests. Returns the ID of the request. */
   request(partnerId: PartnerId, erasure: NewErasure, idempotency: IdempotentRequest | null): Promise<number>;
+  /** Returns a page of the partner's requests, newest first. */
+  list(partnerId: PartnerId, page: ErasurePage): Promise<readonly Erasure[]>;
   find(partnerId: PartnerId, id: number): Promise<Erasure | null>;
   /** Returns null if the request does not exist or has no proof yet. */
   findProof(partnerId: PartnerId, id: number): Promise<StoredProof | null>;

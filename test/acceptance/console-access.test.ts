@@ -54,6 +54,7 @@ const rows: Readonly<Record<string, Readonly<Record<Role, Access>>>> = {
   deleteSubscription: ofPartner,
   listSubscriptionObjects: ofPartner,
   requestDeletion: ofPartner,
+  listDeletions: ofPartner,
   getDeletion: ofPartner,
   getDeletionProof: ofPartner,
   listImportErrors: ofPartner,

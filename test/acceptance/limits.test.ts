@@ -51,6 +51,7 @@ describe('GET /v1/limits', () => {
       open_jobs: 2,
       open_uploads: 100,
       open_exports: 10,
+      open_deletions: 100,
       waiting_requests: 250,
       files_per_prefix: 60,
       keys_per_delete: 1000,

@@ -142,6 +142,7 @@ describe('the API without one of its tenant filters', () => {
       'customer',
       'webhook',
       'subscription',
+      'erasure',
     ])
       await client.query(`DELETE FROM ${table} WHERE partner_id = $1`, [id]);
     await client.query(`DELETE FROM api_key WHERE partner_id = $1 AND name <> 'first'`, [id]);

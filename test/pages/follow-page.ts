@@ -13,6 +13,7 @@ export const followedPages = {
     'docs/partners/uploads.md',
     'docs/partners/subscriptions.md',
     'docs/partners/webhooks.md',
+    'docs/partners/deletions.md',
     'docs/partners/limits.md',
     'docs/partners/command-line.md',
     'docs/partners/keys-and-customers.md',

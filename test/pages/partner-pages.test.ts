@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installPacked } from '../../scripts/packages/install-packed.ts';
 import { readAddresses } from '../../stack/addresses.ts';
+import { deleteReplacedPartsSoon } from '../support/replaced-parts.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { followedPages, followPage } from './follow-page.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -20,7 +21,8 @@ describe('partner pages', () => {
       INLET_WEBHOOK_HTTP: 'true',
       INLET_WEBHOOK_NETWORKS: '127.0.0.1/32',
     });
-    const { partner, service } = marketplace;
+    const { partner, service, stores } = marketplace;
+    await deleteReplacedPartsSoon(stores);
     for (const name of ['sports', 'travel', 'music']) await partner.createAttribute(name, name);
     const { endpoint, region } = readAddresses().s3;
     given = {

@@ -10,6 +10,7 @@ import { type Marketplace } from '../support/start-marketplace.ts';
 import { type Audiences, startAudiences } from '../support/start-audiences.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
 import { apiClient } from '../acceptance/api-client.ts';
+import { deleteReplacedPartsSoon } from '../support/replaced-parts.ts';
 import { commandOnShards, selectOnShards } from '../support/shard-tables.ts';
 import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -50,13 +51,7 @@ describe('erasure of a device', () => {
 
   beforeAll(async () => {
     market = await startAudiences('canary', { INLET_PROOF_KEY: randomBytes(32).toString('hex') });
-    // Otherwise, the engine keeps the files of replaced parts for eight minutes.
-    const tables = await selectOnShards(
-      market.stores,
-      `SELECT DISTINCT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
-    );
-    for (const table of new Set(tables))
-      await commandOnShards(market.stores, `ALTER TABLE ${table} MODIFY SETTING old_parts_lifetime = 1`);
+    await deleteReplacedPartsSoon(market.stores);
     other = await createPartner(market.stores.environment);
     await market.partner.createAttribute('sports', 'sports');
     await other.createAttribute('travel', 'travel');

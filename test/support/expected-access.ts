@@ -78,6 +78,7 @@ export const expectedAccess: Readonly<Record<string, AccessRow>> = {
   listWebhookDeliveries: row('webhooks:write', 'not_found', 'own'),
   replayEvents: row('webhooks:write', 'not_found', 'own'),
   requestDeletion: row('privacy:write', 'own', 'own'),
+  listDeletions: row('privacy:write', 'empty', 'own'),
   getDeletion: row('privacy:write', 'not_found', 'own'),
   getDeletionProof: row('privacy:write', 'not_found', 'own'),
   getLimits: row('any', 'own', 'own'),

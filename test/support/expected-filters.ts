@@ -76,6 +76,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   ],
   'erasure-queue.ts': [byWorkers],
   'erasure-store.ts': [
+    /from "erasure" where "partner_id" = \$\d+ and "id" < \$/,
     /from "erasure" where "id" = \$\d+ and "partner_id" = \$/,
     'follows a statement that has found the deletion for the caller',
     /^select count\(\*\) as "open" from "erasure" where "partner_id" = \$/,

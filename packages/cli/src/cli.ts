@@ -3,6 +3,7 @@ import { addAttributesCommand, addDeleteAttributesCommand } from './commands/att
 import { addAudienceCommand } from './commands/audience.ts';
 import { addCheckCommand } from './commands/check.ts';
 import { addCompletionCommand } from './commands/completion.ts';
+import { addDeletionsCommand } from './commands/deletions.ts';
 import { addErrorsCommand } from './commands/errors.ts';
 import { addEventsCommand } from './commands/events.ts';
 import { addImportCommand } from './commands/import.ts';
@@ -58,6 +59,7 @@ export function createProgram(addMore?: (program: Command) => void): Command {
   addWebhooksCommand(program);
   addAttributesCommand(program);
   addDeleteAttributesCommand(program);
+  addDeletionsCommand(program);
   addKeysCommand(program);
   addStorageCommand(program);
   addCustomersCommand(program);

@@ -80,6 +80,8 @@ export const audienceListQuery = pageQuery(1000, 1000).extend({
   ...created,
 });
 
+export const deletionListQuery = pageQuery(100, 20).extend({ status: statuses, ...created });
+
 export function fileListQuery(max: number) {
   return pageQuery(max, 100).extend({ status: statuses });
 }

@@ -56,7 +56,7 @@ import { revokeKey } from './routes/keys/revoke-key.ts';
 import { rotateKey } from './routes/keys/rotate-key.ts';
 import { listStorageKeys } from './routes/keys/list-storage-keys.ts';
 import { rotateStorageKeys } from './routes/keys/rotate-storage-keys.ts';
-import { getDeletion, getDeletionProof, requestDeletion } from './routes/deletions.ts';
+import { getDeletion, getDeletionProof, listDeletions, requestDeletion } from './routes/deletions.ts';
 import { queueImport } from './routes/queue-import.ts';
 import { requestAudienceRejects } from './routes/request-audience-rejects.ts';
 import { requestImportRejects } from './routes/request-import-rejects.ts';
@@ -135,6 +135,7 @@ export const partnerRoutes = [
   listWebhookDeliveries,
   replayEvents,
   requestDeletion,
+  listDeletions,
   getDeletion,
   getDeletionProof,
 ];

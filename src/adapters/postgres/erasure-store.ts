@@ -26,6 +26,21 @@ export function postgresErasureStore(deps: Deps): ErasureStore {
       runIdempotently(deps, { partnerId, idempotency, result: z.int(), hasQuota: false }, (tx) =>
         insertErasure(tx, deps.sealer, partnerId, erasure),
       ),
+    list: async (partnerId, { beforeId, limit, filter: { statuses, createdFrom, createdTo } }) => {
+      const rows = await db
+        .selectFrom('erasure')
+        .select(erasureColumns)
+        .select(hasProof)
+        .where('partner_id', '=', partnerId)
+        .where('id', '<', beforeId)
+        .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
+        .$if(createdFrom !== undefined, (query) => query.where('requested_at', '>=', createdFrom ?? new Date(0)))
+        .$if(createdTo !== undefined, (query) => query.where('requested_at', '<', createdTo ?? new Date(0)))
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map(toErasure);
+    },
     find: async (partnerId, id) => {
       const row = await db
         .selectFrom('erasure')

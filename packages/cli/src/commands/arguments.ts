@@ -13,6 +13,7 @@ const lists = {
   token: 'inlet tokens list <customer-id>',
   webhook: 'inlet webhooks list',
   subscription: 'inlet subscriptions list',
+  deletion: 'inlet deletions list',
 } as const;
 
 /** Parses an ID without calling the service. Accepts only plain digits, because `1e1` is probably a typo. */

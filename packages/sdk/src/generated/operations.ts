@@ -327,6 +327,11 @@ export class Operations {
     return this.#api.call({ method: 'POST', path: '/v1/privacy/deletions', body, auth: 'key', options });
   }
 
+  /** List deletions: `GET /v1/privacy/deletions`. */
+  listDeletions(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined; readonly status?: string | undefined; readonly created_from?: string | undefined; readonly created_to?: string | undefined } | undefined }): Promise<Answered<readonly Deletion[]>> {
+    return this.#api.call({ method: 'GET', path: '/v1/privacy/deletions', query: options?.query, auth: 'key', options });
+  }
+
   /** Get a deletion: `GET /v1/privacy/deletions/{deletion_id}`. */
   getDeletion(deletion_id: number, options?: CallOptions): Promise<Answered<Deletion>> {
     return this.#api.call({ method: 'GET', path: `/v1/privacy/deletions/${encodeURIComponent(deletion_id)}`, auth: 'key', options });

@@ -719,6 +719,8 @@ export type Limits = {
   readonly open_uploads: number;
   /** Maximum number of exports of rejected rows that are waiting or running. */
   readonly open_exports: number;
+  /** Maximum number of deletions of devices that are waiting or running. */
+  readonly open_deletions: number;
   /** Maximum number of streams and waiting requests per API process. */
   readonly waiting_requests: number;
   /** Maximum number of files in one job. */

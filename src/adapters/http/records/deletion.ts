@@ -41,6 +41,8 @@ export const deletionSchema = z
   })
   .meta({ id: 'Deletion' });
 
+export const deletionListSchema = z.array(deletionSchema).max(100);
+
 type DeletionRecord = z.input<typeof deletionSchema>;
 
 export function deletionRecord(found: Erasure): DeletionRecord {

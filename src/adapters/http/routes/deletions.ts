@@ -7,11 +7,14 @@ import {
 } from '../../../usecases/privacy/request-erasure.ts';
 import { callerOf, partnerOf } from '../authentication.ts';
 import { prefersCsv } from '../csv.ts';
-import { invalidFilePath, invalidRequest } from '../documentation.ts';
+import { invalidFilePath, invalidPage, invalidRequest } from '../documentation.ts';
 import { type IdempotencyDeps, idempotentRequestOf } from '../idempotency.ts';
+import { deletionListQuery } from '../list-filters.ts';
 import { defineRoute } from '../operation.ts';
+import { pageOf, readCursor } from '../paging.ts';
 import {
   deletionExample,
+  deletionListSchema,
   deletionNotFound,
   deletionParams,
   deletionRecord,
@@ -66,6 +69,32 @@ export const requestDeletion = defineRoute({
     const id = await requestErasure(deps, callerOf(request), list, idempotent);
     reply.code(202).header('location', `/v1/privacy/deletions/${id}`);
     return { deletion_id: id };
+  },
+});
+
+export const listDeletions = defineRoute({
+  ...shared,
+  id: 'listDeletions',
+  method: 'GET',
+  path: '/v1/privacy/deletions',
+  summary: 'List deletions',
+  description:
+    'Lists your deletions of devices, newest first. `created_from` and `created_to` apply to `requested_at`.',
+  query: deletionListQuery,
+  response: {
+    status: 200,
+    description: 'A page of deletions.',
+    schema: deletionListSchema,
+    example: [deletionExample],
+    isPaged: true,
+  },
+  problems: invalidPage(100),
+  handler: (deps: DeletionDeps) => async (request, reply) => {
+    const { limit, cursor, status: statuses, created_from: createdFrom, created_to: createdTo } = request.query;
+    const [beforeId = Number.MAX_SAFE_INTEGER] = readCursor(cursor, 'deletions', 1);
+    const filter = { statuses, createdFrom, createdTo };
+    const items = await deps.erasures.list(partnerOf(request).id, { beforeId, limit: limit + 1, filter });
+    return pageOf(request, reply, { list: 'deletions', limit, items }, ({ id }) => [id]).map(deletionRecord);
   },
 });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type BudgetKind, budgetDays, nextRenewal, sumDraws } from '../../../domain/composition/budget.ts';
 import { limitFor } from '../../../domain/customer-share.ts';
+import { maxOpenErasures } from '../../../domain/erasure.ts';
 import { type Limits, type RequestLimits, maxKeysPerDelete } from '../../../domain/limits.ts';
 import { type PartnerUsage, type Quotas, type Usage, quotaNames, shownUsage } from '../../../domain/quota.ts';
 import { maxOpenExports } from '../../../domain/reject-export.ts';
@@ -45,6 +46,7 @@ export const limitsSchema = z
     open_jobs: limit('Maximum number of unfinished jobs per partner. Up to 20 deletes are accepted beyond this limit.'),
     open_uploads: limit('Maximum number of uploads over HTTP that can be continued.'),
     open_exports: limit('Maximum number of exports of rejected rows that are waiting or running.'),
+    open_deletions: limit('Maximum number of deletions of devices that are waiting or running.'),
     waiting_requests: limit('Maximum number of streams and waiting requests per API process.'),
     files_per_prefix: limit('Maximum number of files in one job.'),
     keys_per_delete: limit('Maximum number of keys in one delete request.'),
@@ -124,6 +126,7 @@ export const getLimits = defineRoute({
       open_jobs: 200,
       open_uploads: 100,
       open_exports: 10,
+      open_deletions: 100,
       waiting_requests: 250,
       files_per_prefix: 10_000,
       keys_per_delete: 1_000,
@@ -173,6 +176,7 @@ export const getLimits = defineRoute({
         open_jobs: limits.maxOpenJobs,
         open_uploads: limitFor(scope, maxOpenUploads),
         open_exports: limitFor(scope, maxOpenExports),
+        open_deletions: maxOpenErasures,
         waiting_requests: limitFor(scope, followerLimits.ofPartner),
         files_per_prefix: limits.maxFilesPerPrefix,
         keys_per_delete: maxKeysPerDelete,
