@@ -21,11 +21,12 @@ const slowest = [
   'lanes',
 ];
 
-/** Tests that load, count, or delete rows. */
+/** Tests that load, count, delete, or erase rows. */
 const onReplicas = [
   'test/contracts/{warehouse,audience-warehouse}.test.ts',
-  'test/integration/{warehouse-property,known-devices,publish-audience,load-batch,purge,device-index}.test.ts',
+  'test/integration/{warehouse-property,known-devices,publish-audience,load-batch,purge,device-index,erasure}.test.ts',
   'test/acceptance/{marketplace-import,marketplace-delete,audience,audience-append,audience-clear,composition}.test.ts',
+  'test/privacy/canary.test.ts',
 ];
 
 class SlowestFirst extends BaseSequencer {

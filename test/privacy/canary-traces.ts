@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Dirent, closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { readAddresses } from '../../stack/addresses.ts';
-import { commandOnShards, selectOnShards } from '../support/shard-tables.ts';
+import { commandOnShards, everyServer, selectOnShards } from '../support/shard-tables.ts';
 import { tablesThatHold } from '../support/search-stores.ts';
 import type { TestStores } from '../support/stores.ts';
 
@@ -33,13 +33,14 @@ function formsOf(id: string): ReadonlyMap<string, Buffer> {
 }
 
 /** The storage contains the partner's own files, which an erasure does not change. */
-const searchedFolders = ['clickhouse-1', 'clickhouse-2', 'postgres', 'test-logs'];
+const searchedFolders = /^(?:clickhouse-\d|zookeeper-\d|postgres|test-logs)$/;
 
 /** Returns one line per file and form. */
 export function filesThatHold(id: string): string[] {
   const { directory } = readAddresses();
   const forms = [...formsOf(id)];
-  return searchedFolders.flatMap((folder) =>
+  const folders = readdirSync(directory).filter((name) => searchedFolders.test(name));
+  return folders.flatMap((folder) =>
     filesIn(join(directory, folder)).flatMap((path) =>
       formsIn(path, forms).map((form) => `${path.slice(directory.length + 1)}: ${form}`),
     ),
@@ -96,9 +97,10 @@ export async function tablesThatHoldDevice(stores: TestStores, id: string): Prom
   for (const [form, bytes] of formsOf(id))
     if (!form.includes('bytes') && form !== 'SHA-256')
       for (const table of await tablesThatHold(stores, bytes.toString())) inPostgres.add(`postgres ${table}`);
-  await commandOnShards(stores, 'SYSTEM FLUSH LOGS');
+  const servers = everyServer(stores);
+  await commandOnShards(servers, 'SYSTEM FLUSH LOGS');
   const columns = await selectOnShards(
-    stores,
+    servers,
     `SELECT DISTINCT database, table, name, type FROM system.columns
      WHERE (database = currentDatabase() OR (database = 'system' AND table LIKE '%\\_log')) AND table NOT LIKE '.inner%'
        AND (type = 'UUID' OR type LIKE '%String%') AND (database, table) IN (
@@ -115,7 +117,7 @@ export async function tablesThatHoldDevice(stores: TestStores, id: string): Prom
     );
     // A table can be dropped between the two queries.
     const query = `SELECT count() FROM ${table} WHERE ${conditions.join(' OR ')} HAVING count() > 0`;
-    const found = await selectOnShards(stores, query).catch(() => []);
+    const found = await selectOnShards(servers, query).catch(() => []);
     if (found.length > 0) inEngine.add(`clickhouse ${table.replace(`${stores.database}.`, '')}`);
   }
   return [...inPostgres, ...inEngine].toSorted();

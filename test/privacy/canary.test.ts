@@ -11,7 +11,7 @@ import { type Audiences, startAudiences } from '../support/start-audiences.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
 import { apiClient } from '../acceptance/api-client.ts';
 import { deleteReplacedPartsSoon } from '../support/replaced-parts.ts';
-import { commandOnShards, selectOnShards } from '../support/shard-tables.ts';
+import { commandOnShards, everyServer, selectOnShards } from '../support/shard-tables.ts';
 import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { filesThatHold, tablesThatHoldDevice, uuidSql } from './canary-traces.ts';
@@ -158,7 +158,12 @@ describe('erasure of a device', () => {
       ids_sha256: createHash('sha256').update(`${proof.ids_salt}${canary}\n`).digest('hex'),
       csv_sha256: createHash('sha256').update(csv).digest('hex'),
     });
-    expect(proof.remaining.length).toBeGreaterThan(0);
+    const counted = new Set(proof.remaining.map(({ shard, replica }) => `shard ${shard}, replica ${replica}`));
+    const { INLET_CLICKHOUSE_URLS: shards } = market.stores.config;
+    const replicas = shards.flatMap((urls, shard) =>
+      urls.map((_, replica) => `shard ${shard + 1}, replica ${replica + 1}`),
+    );
+    expect([...counted]).toEqual(replicas);
     expect(proof.remaining.every(({ rows_remaining: rows }) => rows === 0)).toBe(true);
     expect((await apiOf(other).request(path)).status).toBe(404);
     const verified = verifyAsInDocs({ proof: { ...proof, signature }, csv, ids: `${canary}\n` });
@@ -185,14 +190,15 @@ describe('erasure of a device', () => {
   });
 
   it('leaves no trace after merges, after tables were loaded again, and after a report', async () => {
+    const servers = everyServer(market.stores);
     const tables = await selectOnShards(
-      market.stores,
+      servers,
       `SELECT DISTINCT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
     );
     for (const table of new Set(tables)) {
-      await commandOnShards(market.stores, `OPTIMIZE TABLE ${table} FINAL`);
-      await commandOnShards(market.stores, `DETACH TABLE ${table} SYNC`);
-      await commandOnShards(market.stores, `ATTACH TABLE ${table}`);
+      await commandOnShards(servers, `OPTIMIZE TABLE ${table} FINAL`);
+      await commandOnShards(servers, `DETACH TABLE ${table} SYNC`);
+      await commandOnShards(servers, `ATTACH TABLE ${table}`);
     }
     const segment = (await market.audiences.get(audienceId)).default_warehouse_segment_id;
     await market.api.request(`/v2/firstparty/segments/${segment}/composition`);

@@ -1,12 +1,21 @@
-import { commandOnShards, selectOnShards } from './shard-tables.ts';
+import { commandOnShards, everyServer, selectOnShards } from './shard-tables.ts';
 import type { TestStores } from './stores.ts';
+
+/** The background task of a replicated table otherwise pauses for up to five minutes. */
+const ofReplicated = 'cleanup_delay_period = 1, max_cleanup_delay_period = 1, cleanup_delay_period_random_add = 0';
 
 /** Makes the engine delete the files of replaced parts after a second, and not after eight minutes. Erasures wait for it. */
 export async function deleteReplacedPartsSoon(stores: TestStores): Promise<void> {
+  const servers = everyServer(stores);
   const tables = await selectOnShards(
-    stores,
-    `SELECT DISTINCT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
+    servers,
+    `SELECT DISTINCT name, startsWith(engine, 'Replicated') FROM system.tables
+     WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
   );
-  for (const table of new Set(tables))
-    await commandOnShards(stores, `ALTER TABLE ${table} MODIFY SETTING old_parts_lifetime = 1`);
+  for (const [name, isReplicated] of new Set(tables).values().map((line) => line.split('\t'))) {
+    const settings = isReplicated === '1' ? `old_parts_lifetime = 1, ${ofReplicated}` : 'old_parts_lifetime = 1';
+    await commandOnShards(servers, `ALTER TABLE ${name} MODIFY SETTING ${settings}`);
+    // Ends the current pause of the task.
+    if (isReplicated === '1') await commandOnShards(servers, `SYSTEM RESTART REPLICA ${name}`);
+  }
 }

@@ -33,6 +33,12 @@ export async function makeKnown(stores: TestStores, devices: ReadonlySet<string>
   );
 }
 
+/** The same stores, of which `selectOnShards` and `commandOnShards` then use every replica of every shard. */
+export function everyServer(stores: TestStores): TestStores {
+  const { INLET_CLICKHOUSE_URLS: shards } = stores.config;
+  return { ...stores, config: { ...stores.config, INLET_CLICKHOUSE_URLS: shards.flat().map((url) => [url]) } };
+}
+
 async function onShards<T>(
   stores: TestStores,
   run: (client: ClickHouseClient, index: number) => Promise<T>,
@@ -64,10 +70,8 @@ export async function attributesOf(stores: TestStores, partnerId: number): Promi
 
 /** Returns the IDs of all loads that have staged rows on any server, in either kind of table. */
 export async function stagedLoads(stores: TestStores): Promise<string[]> {
-  const { INLET_CLICKHOUSE_URLS: shards } = stores.config;
-  const everyServer = { ...stores.config, INLET_CLICKHOUSE_URLS: shards.flat().map((url) => [url]) };
   return selectOnShards(
-    { ...stores, config: everyServer },
+    everyServer(stores),
     `SELECT DISTINCT toString(load_id) FROM staged_members_local
      UNION ALL SELECT DISTINCT toString(load_id) FROM staged_attributes_local
      UNION ALL SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'room_')`,
