@@ -111,7 +111,7 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
       wrapPort('erasureQueue', postgresErasureQueue(db, aesGcmSealer(config.INLET_SEALING_KEYS))),
     ),
     erasureEngine: instrumentPort('clickhouse', 'erasureEngine', wrapPort('erasureEngine', clickhouseErasure(engine))),
-    erasureIndex: instrumentPort('postgres', 'erasureIndex', postgresErasureIndex(db)),
+    erasureIndex: instrumentPort('postgres', 'erasureIndex', wrapPort('erasureIndex', postgresErasureIndex(db))),
     proofSigner: ed25519ProofSigner(config.INLET_PROOF_KEY),
     ...publishingOf(config),
     profiler: instrumentPort('clickhouse', 'profiler', clickhouseAudienceProfiler(engine)),
