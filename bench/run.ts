@@ -3,6 +3,7 @@ import { bench as appendTo50m } from './benches/append-to-50m.ts';
 import { bench as clear } from './benches/clear.ts';
 import { bench as composition } from './benches/composition.ts';
 import { bench as compositionLarge } from './benches/composition-large.ts';
+import { bench as erase } from './benches/erase.ts';
 import { bench as fold } from './benches/fold.ts';
 import { bench as frontDoorImport } from './benches/front-door-import.ts';
 import { bench as frontDoorRead } from './benches/front-door-read.ts';
@@ -37,6 +38,7 @@ const benches: ReadonlyMap<string, Bench> = new Map([
   ['clear', clear],
   ['composition', composition],
   ['composition-large', compositionLarge],
+  ['erase', erase],
   ['fold', fold],
   ['front-door-import', frontDoorImport],
   ['front-door-read', frontDoorRead],
