@@ -1,7 +1,9 @@
 import { signal } from '@preact/signals';
 import { type Answered, InletSession, type Problem } from '@inlet/sdk/browser';
 import { useEffect, useState } from 'preact/hooks';
+import { hasExpired } from './expiry.ts';
 import { isIdle } from './idle.ts';
+import { repeat } from './repeat.ts';
 
 /** Set at sign-in. Every request carries it, so that the API rejects requests of a page that shows an earlier user. */
 export const csrfToken = signal('');
@@ -9,15 +11,13 @@ export const csrfToken = signal('');
 /** The public API, called with the session's cookie. The console has no other access. */
 export const api = new InletSession({ csrfToken: () => csrfToken.value, isIdle });
 
-/** Whether the API rejected a call because the session has ended. */
-export const hasExpired = signal(false);
-
 /** Counts calls that the API rejected because the browser has another session now. */
 export const rejectedCalls = signal(0);
 
 export type Loaded<T> = {
   /** The last value, which stays while a newer one is loading. Undefined before the first response. */
   readonly value: T | undefined;
+  /** Why the last call failed. It stays until a call succeeds. */
   readonly problem: Problem | undefined;
   readonly isLoading: boolean;
   readonly next: Readonly<Record<string, string>> | null;
@@ -25,62 +25,48 @@ export type Loaded<T> = {
 };
 
 type LoadOptions = {
-  /** Loads again after this time, while the page is visible. */
+  /** Loads again this time after each response, while the page is visible. */
   readonly refreshMs?: number | undefined;
+  /** Loads again when it changes. The last value stays until then, unlike with another key. */
+  readonly version?: string | number;
   /** Calls nothing, for example until a form is complete. */
   readonly isPaused?: boolean;
 };
+
+type State<T> = Omit<Loaded<T>, 'reload'> & { readonly key: string };
 
 /** Calls the API when the page opens and whenever `key` changes. */
 export function useApi<T>(
   key: string,
   call: (signal: AbortSignal) => Promise<Answered<T>>,
-  { refreshMs, isPaused = false }: LoadOptions = {},
+  { refreshMs, version, isPaused = false }: LoadOptions = {},
 ): Loaded<T> {
   const [attempt, setAttempt] = useState(0);
-  const [state, setState] = useState<Omit<Loaded<T>, 'reload'> & { readonly key: string }>({
-    key,
-    value: undefined,
-    problem: undefined,
-    isLoading: true,
-    next: null,
-  });
+  const initial = { key, value: undefined, problem: undefined, isLoading: true, next: null };
+  const [state, setState] = useState<State<T>>(initial);
   useEffect(() => {
     if (isPaused) return undefined;
-    const stop = new AbortController();
-    setState((last) => ({
-      ...(last.key === key ? last : { value: undefined, next: null }),
-      key,
-      problem: undefined,
-      isLoading: true,
-    }));
-    const run = async (): Promise<void> => {
-      const result = await call(stop.signal);
-      if (stop.signal.aborted) return;
+    return repeat(async (stopped) => {
+      setState((last) => (last.key === key ? { ...last, isLoading: true } : initial));
+      const result = await call(stopped);
+      if (stopped.aborted) return undefined;
       if (result.ok) {
         setState({ key, value: result.value, problem: undefined, isLoading: false, next: result.answer.next });
       } else {
         noteExpiry(result.problem);
         setState((last) => ({ ...last, problem: result.problem, isLoading: false }));
       }
-    };
-    void run();
-    return () => stop.abort();
-    // `call` is a new function at every render; `key` says when its result can differ.
-  }, [key, attempt, isPaused]);
-  const reload = (): void => setAttempt((last) => last + 1);
-  useEffect(() => {
-    if (refreshMs === undefined) return undefined;
-    const timer = setInterval(() => document.visibilityState === 'visible' && reload(), refreshMs);
-    return () => clearInterval(timer);
-  }, [refreshMs]);
-  const isCurrent = state.key === key;
+      return refreshMs;
+    });
+    // `call` is a new function at every render; `key` and `version` say when its result can differ.
+  }, [key, version, attempt, isPaused, refreshMs]);
+  const current = state.key === key ? state : initial;
   return {
-    value: isCurrent ? state.value : undefined,
-    problem: isCurrent ? state.problem : undefined,
-    isLoading: state.isLoading || !isCurrent,
-    next: isCurrent ? state.next : null,
-    reload,
+    value: current.value,
+    problem: current.problem,
+    isLoading: current.isLoading,
+    next: current.next,
+    reload: () => setAttempt((last) => last + 1),
   };
 }
 

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
-import { hasExpired } from './api.ts';
+import { hasExpired } from './expiry.ts';
 import { Page } from './components/page.tsx';
 import { Notice } from './components/state.tsx';
 import { navigation, pages } from './pages.ts';

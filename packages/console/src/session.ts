@@ -1,5 +1,6 @@
 import { effect, signal } from '@preact/signals';
-import { csrfToken, hasExpired, rejectedCalls } from './api.ts';
+import { csrfToken, rejectedCalls } from './api.ts';
+import { hasExpired } from './expiry.ts';
 import { watchInput } from './idle.ts';
 import { rememberLink } from './link-memory.ts';
 

@@ -2,6 +2,8 @@ import type { Answered, Problem } from '@inlet/sdk/browser';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { noteExpiry } from '../api.ts';
+import { formatCount } from '../format.ts';
+import { repeat } from '../repeat.ts';
 import { ProblemNotice, Skeleton } from './state.tsx';
 
 type PageQuery = Readonly<Record<string, string>>;
@@ -22,67 +24,76 @@ type Props<T> = {
   /** The first column names the row. */
   readonly columns: readonly [Column<T>, ...Column<T>[]];
   readonly empty: ComponentChildren;
-  /** Loads the first page again after this time while the page is visible and no further page is open. */
+  /** Loads the list again when it changes. Unlike a new `listKey`, keeps the rows until then. */
+  readonly version?: string | number;
+  /**
+   * Loads the list again this time after each response while the page is visible. A function that returns undefined means
+   * that nothing is going on, so that the list is refreshed slowly. Pauses while further pages are open, which would take
+   * as many requests.
+   */
   readonly refreshMs?: number | ((items: readonly T[]) => number | undefined);
 };
 
+/** How often a list is refreshed in which nothing is going on. */
+const slowRefreshMs = 30_000;
+
 /** A table that loads a page at a time. Only the loaded pages are in memory. */
-export function PagedTable<T>({ listKey, caption, load, rowKey, columns, empty, refreshMs }: Props<T>) {
-  const [items, setItems] = useState<readonly T[] | null>(null);
-  const [next, setNext] = useState<PageQuery | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
+export function PagedTable<T>({ listKey, caption, load, rowKey, columns, empty, version, refreshMs }: Props<T>) {
+  const initial: Shown<T> = { listKey, items: null, next: null, pages: 1 };
+  const [state, setState] = useState(initial);
+  const [failed, setFailed] = useState<Failed | null>(null);
   const [isLoadingMore, setLoadingMore] = useState(false);
   const [attempt, setAttempt] = useState(0);
-  const [pages, setPages] = useState(1);
-  const shown = useRef(listKey);
-  shown.current = listKey;
+  const { items, next, pages } = state.listKey === listKey ? state : initial;
+  const problem = failed?.listKey === listKey ? failed.problem : null;
+  const shown = useRef({ listKey, pages });
+  shown.current = { listKey, pages };
+  const fixedMs = typeof refreshMs === 'number' ? refreshMs : undefined;
 
   useEffect(() => {
-    const stop = new AbortController();
-    const run = async (): Promise<void> => {
-      const result = await load({}, stop.signal);
-      if (stop.signal.aborted) return;
+    let isFirst = true;
+    return repeat(async (stopped) => {
+      const wanted = shown.current.pages;
+      if (wanted > 1 && !isFirst) return undefined;
+      isFirst = false;
+      const { result, pages: found } = await loadPages(load, wanted, stopped);
+      if (stopped.aborted || shown.current.pages > wanted) return undefined;
       if (!result.ok) {
         noteExpiry(result.problem);
-        setProblem(result.problem);
-        return;
+        setFailed({ listKey, problem: result.problem });
+        return typeof refreshMs === 'function' ? slowRefreshMs : refreshMs;
       }
-      setProblem(null);
-      setItems(result.value);
-      setNext(result.answer.next);
-      setPages(1);
-    };
-    void run();
-    return () => stop.abort();
-  }, [listKey, attempt]);
-
-  useEffect(() => setItems(null), [listKey]);
-
-  const interval = typeof refreshMs === 'function' ? refreshMs(items ?? []) : refreshMs;
-  useEffect(() => {
-    if (interval === undefined || pages > 1) return undefined;
-    const timer = setInterval(() => document.visibilityState === 'visible' && setAttempt((last) => last + 1), interval);
-    return () => clearInterval(timer);
-  }, [interval, pages]);
+      setFailed(null);
+      setState({ listKey, items: result.value, next: result.answer.next, pages: found });
+      return typeof refreshMs === 'function' ? (refreshMs(result.value) ?? slowRefreshMs) : refreshMs;
+    });
+    // `load` and a function `refreshMs` are new at every render.
+  }, [listKey, version, attempt, fixedMs]);
 
   async function loadMore(query: PageQuery): Promise<void> {
     setLoadingMore(true);
     const result = await load(query, new AbortController().signal);
     setLoadingMore(false);
     // The filter has changed in the meantime, so the page belongs to another list.
-    if (shown.current !== listKey) return;
+    if (shown.current.listKey !== listKey) return;
     if (!result.ok) {
       noteExpiry(result.problem);
-      setProblem(result.problem);
+      setFailed({ listKey, problem: result.problem });
       return;
     }
-    setItems((last) => [...(last ?? []), ...result.value]);
-    setNext(result.answer.next);
-    setPages((last) => last + 1);
+    setFailed(null);
+    // A refresh may have replaced the first page, and the new page follows the one that was shown.
+    setState({
+      listKey,
+      items: [...(items ?? []), ...result.value],
+      next: result.answer.next,
+      pages: pages + 1,
+    });
   }
 
+  const reload = (): void => setAttempt((last) => last + 1);
   if (problem && items === null) {
-    return <ProblemNotice problem={problem} onRetry={() => setAttempt((last) => last + 1)} />;
+    return <ProblemNotice problem={problem} onRetry={reload} />;
   }
   if (items === null) {
     return (
@@ -94,7 +105,7 @@ export function PagedTable<T>({ listKey, caption, load, rowKey, columns, empty, 
   if (items.length === 0) return <div class="card">{empty}</div>;
   return (
     <div class="stack">
-      {problem && <ProblemNotice problem={problem} />}
+      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
       <div class="card flush scroll">
         <table class="blocks">
           <caption class="visually-hidden">{caption}</caption>
@@ -114,16 +125,51 @@ export function PagedTable<T>({ listKey, caption, load, rowKey, columns, empty, 
           </tbody>
         </table>
       </div>
-      {next && (
+      {(next || pages > 1) && (
         <div class="row">
-          <button type="button" disabled={isLoadingMore} onClick={() => void loadMore(next)}>
-            {isLoadingMore ? 'Loading …' : 'Load more'}
-          </button>
-          <span class="small muted">{items.length} shown</span>
+          {next && (
+            <button type="button" disabled={isLoadingMore} onClick={() => void loadMore(next)}>
+              {isLoadingMore ? 'Loading …' : 'Load more'}
+            </button>
+          )}
+          <span class="small muted">{formatCount(items.length)} shown</span>
+          {pages > 1 && refreshMs !== undefined && (
+            <>
+              <span class="small muted">· Updates paused</span>
+              <button type="button" onClick={reload}>
+                Refresh
+              </button>
+            </>
+          )}
         </div>
       )}
     </div>
   );
+}
+
+type Failed = { readonly listKey: string; readonly problem: Problem };
+
+type Shown<T> = {
+  readonly listKey: string;
+  /** Null until the first page is loaded. */
+  readonly items: readonly T[] | null;
+  readonly next: PageQuery | null;
+  /** How many pages `items` contains. */
+  readonly pages: number;
+};
+
+type LoadedPages<T> = { readonly result: Answered<readonly T[]>; readonly pages: number };
+
+/** Loads the first pages of a list, or all if there are fewer by now. */
+async function loadPages<T>(load: Props<T>['load'], count: number, signal: AbortSignal): Promise<LoadedPages<T>> {
+  let result = await load({}, signal);
+  let pages = 1;
+  for (; pages < count && result.ok && result.answer.next; pages += 1) {
+    const { value } = result;
+    const more = await load(result.answer.next, signal);
+    result = more.ok ? { ...more, value: [...value, ...more.value] } : more;
+  }
+  return { result, pages };
 }
 
 function TableRow<T>({ item, columns: [first, ...rest] }: { readonly item: T; readonly columns: Props<T>['columns'] }) {

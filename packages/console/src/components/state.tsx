@@ -1,6 +1,8 @@
 import type { Problem } from '@inlet/sdk/browser';
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { formatExactTime, formatRelativeTime } from '../format.ts';
+import { once } from '../once.ts';
 
 const statusNames = [
   { text: 'Queued', kind: 'waiting' },
@@ -14,8 +16,15 @@ export function Status({ status }: { readonly status: 0 | 1 | 2 | 3 }) {
   return <span class={`status ${kind}`}>{text}</span>;
 }
 
+const minutes = signal(0);
+
+/** Starts the clock of all relative times when the first one is shown. */
+const clock = once(() => ({ timer: setInterval(() => (minutes.value += 1), 60_000) }));
+
 /** `3 minutes ago`, with the exact time on hover. */
 export function Time({ at }: { readonly at: string }) {
+  clock();
+  void minutes.value;
   return (
     <time dateTime={at} title={formatExactTime(at)}>
       {formatRelativeTime(at)}

@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
 import type { Answered, Problem } from '@inlet/sdk/browser';
 import { useEffect, useState } from 'preact/hooks';
-import { hasExpired, noteExpiry } from '../api.ts';
+import { noteExpiry } from '../api.ts';
+import { repeat } from '../repeat.ts';
 import { formatTimeOfDay } from './times.ts';
 
 /** Whether the pages for operators refresh by themselves. */
@@ -19,10 +20,7 @@ export type Live<T> = {
 
 type State<T> = Omit<Live<T>, 'reload'> & { readonly key: string };
 
-/**
- * Calls the API now and again after each interval while the page is visible. Unlike `useApi`, it starts the interval
- * when a response arrives, so that slow responses are not aborted.
- */
+/** Calls the API now and again after each interval, until the reader pauses the pages for operators. */
 export function useLive<T>(
   key: string,
   call: (signal: AbortSignal) => Promise<Answered<T>>,
@@ -33,16 +31,12 @@ export function useLive<T>(
   const [attempt, setAttempt] = useState(0);
   const current = state.key === key ? state : initial;
   const isRepeated = isLive.value;
+  const isNeeded = isRepeated || current.value === undefined || current.problem !== undefined;
   useEffect(() => {
-    const stop = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isRunning = false;
-    const run = async (): Promise<void> => {
-      clearTimeout(timer);
-      isRunning = true;
-      const result = await call(stop.signal);
-      isRunning = false;
-      if (stop.signal.aborted) return;
+    if (!isNeeded) return undefined;
+    return repeat(async (stopped) => {
+      const result = await call(stopped);
+      if (stopped.aborted) return undefined;
       if (result.ok) {
         const at = Date.parse(result.answer.headers.get('date') ?? '') || Date.now();
         setState({ key, value: result.value, at, problem: undefined, next: result.answer.next });
@@ -51,21 +45,8 @@ export function useLive<T>(
         const { problem } = result;
         setState((last) => (last.key === key ? { ...last, problem } : { ...initial, problem }));
       }
-      wait();
-    };
-    const wait = (): void => {
-      if (isRepeated && !hasExpired.value) timer = setTimeout(again, intervalMs);
-    };
-    const again = (): void => {
-      if (document.visibilityState === 'visible' && isRepeated && !isRunning) void run();
-    };
-    if (isRepeated || current.value === undefined) void run();
-    document.addEventListener('visibilitychange', again);
-    return () => {
-      stop.abort();
-      clearTimeout(timer);
-      document.removeEventListener('visibilitychange', again);
-    };
+      return isRepeated ? intervalMs : undefined;
+    });
     // `call` is a new function at every render; `key` says when its result can differ.
   }, [key, attempt, isRepeated, intervalMs]);
   return {

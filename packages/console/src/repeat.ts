@@ -1,0 +1,53 @@
+import { hasExpired } from './expiry.ts';
+
+/** Whether somebody can see the page and its session can still answer. */
+export type Attention = {
+  readonly isPresent: () => boolean;
+  /** Calls the listener when this may have changed. Returns the function that removes it. */
+  readonly watch: (listener: () => void) => () => void;
+};
+
+export const ofReader: Attention = {
+  isPresent: () => document.visibilityState === 'visible' && !hasExpired.peek(),
+  watch: (listener) => {
+    document.addEventListener('visibilitychange', listener);
+    const stopWatching = hasExpired.subscribe(listener);
+    return () => {
+      document.removeEventListener('visibilitychange', listener);
+      stopWatching();
+    };
+  },
+};
+
+/** Returns after how many milliseconds to run again, or undefined to stop. */
+export type Run = (signal: AbortSignal) => Promise<number | undefined>;
+
+/**
+ * Runs now, and again a time after each run has ended, so that a slow response is never aborted by the next call. Waits
+ * while nobody can see the page, and while the session has ended: its calls would only be rejected. Returns the function
+ * that stops.
+ */
+export function repeat(run: Run, attention: Attention = ofReader): () => void {
+  const stop = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isDue = false;
+  const start = async (): Promise<void> => {
+    isDue = false;
+    const delay = await run(stop.signal);
+    if (delay !== undefined && !stop.signal.aborted) timer = setTimeout(note, delay);
+  };
+  const note = (): void => {
+    isDue = true;
+    startIfDue();
+  };
+  const startIfDue = (): void => {
+    if (isDue && attention.isPresent()) void start();
+  };
+  void start();
+  const stopWatching = attention.watch(startIfDue);
+  return () => {
+    stop.abort();
+    clearTimeout(timer);
+    stopWatching();
+  };
+}
