@@ -108,10 +108,25 @@ describe('the health of a webhook', () => {
     expect(health).toMatchObject({ failingSince: at(30 * 24 * hour), disabled: null });
   });
 
-  it('does not count the failure of a replay', () => {
+  it('does not warn about or disable the webhook for the failure of a replay', () => {
     const failing = afterFailures([0, 5 * 24 * hour - 47 * hour]);
-    const { health } = assessHealth(failing, { result: attempt(500, 6 * 24 * hour), isReplay: true }, plain);
-    expect(health).toEqual(failing);
+    const assessed = assessHealth(failing, { result: attempt(500, 6 * 24 * hour), isReplay: true }, plain);
+    expect(assessed).toEqual({ health: { ...failing, failuresInARow: 3 }, warns: false });
+  });
+
+  it('is paused by failed replays as by other failures', () => {
+    const replayed = { isReplay: true } as const;
+    const timeout: AttemptResult = { ...attempt(null), error: 'timeout' };
+    expect(assessHealth(healthy, { result: timeout, ...replayed }, plain).health).toEqual({
+      ...healthy,
+      failuresInARow: failuresBeforePause,
+      pausedUntil: at(5),
+    });
+    const dead = Array.from({ length: failuresBeforePause }).reduce<Health>(
+      (health) => assessHealth(health, { result: attempt(500), ...replayed }, plain).health,
+      healthy,
+    );
+    expect(dead).toEqual({ ...healthy, failuresInARow: failuresBeforePause, pausedUntil: at(5) });
   });
 
   it('is restored by a successful replay', () => {

@@ -77,7 +77,10 @@ export function isPaused({ failuresInARow }: Pick<Health, 'failuresInARow'>): bo
   return failuresInARow >= failuresBeforePause;
 }
 
-/** An attempt, and whether it was a replay. A failed replay says nothing about new events, so it does not count. */
+/**
+ * An attempt, and whether it was a replay. A failed replay says nothing about new events, so it never leads to a warning or
+ * disables the webhook. It pauses the webhook as every other failure does, because it occupies a worker just as long.
+ */
 export type CountedAttempt = { readonly result: AttemptResult; readonly isReplay: boolean };
 
 /** Returns the state of a webhook after an attempt, and whether to warn its owner. */
@@ -90,15 +93,16 @@ export function assessHealth(
   const { at, status } = result;
   if (status === 410)
     return { health: { ...before, pausedUntil: null, disabled: { at, reason: 'gone' } }, warns: false };
-  const throttle = pauseOfThrottle(result, settings);
-  if (isReplay) return { health: { ...before, pausedUntil: later(before.pausedUntil, throttle) }, warns: false };
+  // A receiver that does not respond occupies a connection until the timeout.
+  const failuresInARow = before.failuresInARow + (result.error === 'timeout' ? failuresBeforePause : 1);
+  const pause = later(pauseOfThrottle(result, settings), pauseOfFailures(failuresInARow, at, settings));
+  const pausedUntil = later(before.pausedUntil, pause);
+  if (isReplay) return { health: { ...before, failuresInARow, pausedUntil }, warns: false };
   const { scale } = settings;
   const isForgotten =
     before.lastFailureAt === null || at > after(before.lastFailureAt, forgetFailuresAfterSeconds * scale);
   const failingSince = isForgotten ? at : (before.failingSince ?? at);
   const warnedAt = isForgotten ? null : before.warnedAt;
-  // A receiver that does not respond occupies a connection until the timeout.
-  const failuresInARow = before.failuresInARow + (result.error === 'timeout' ? failuresBeforePause : 1);
   const warns = warnedAt === null && at >= after(failingSince, warnAfterSeconds * scale);
   const isOver = at >= after(failingSince, disableAfterSeconds * scale);
   const health: Health = {
@@ -106,7 +110,7 @@ export function assessHealth(
     failingSince,
     lastFailureAt: at,
     warnedAt: warns ? at : warnedAt,
-    pausedUntil: later(later(before.pausedUntil, throttle), pauseOfFailures(failuresInARow, at, settings)),
+    pausedUntil,
     disabled: isOver ? { at, reason: 'failures' } : null,
   };
   return { health, warns: warns && !isOver };

@@ -247,6 +247,32 @@ describe('the queue of webhooks', () => {
     expect(await dueOf(held)).toMatchObject({ deliveries: [], hasMoved: false });
   });
 
+  it('keeps counting the failures of an event that is replayed while it is pending', async () => {
+    const { id, partnerId, append } = await newWebhook();
+    await append(cleared, cleared, cleared);
+    const held = await claimOf(id);
+    await recordAll(held, await dueOf(held), 204);
+    await query(
+      `UPDATE webhook_delivery SET delivered_at = NULL, next_attempt_at = now() + interval '1 hour'
+       WHERE webhook_id = $1 AND sequence < 3`,
+      id,
+    );
+    await deps.webhooks.replayAfter(partnerId, id, 1, null);
+    const replays = ({ deliveries }: DueEvents) => deliveries.map(({ event, isReplay }) => [event.sequence, isReplay]);
+    const due = await dueOf(held);
+    expect(replays(due)).toEqual([
+      [2, false],
+      [3, true],
+    ]);
+    await recordAll(held, due, 204);
+    await deps.webhooks.replayEvent(partnerId, id, 1, null);
+    await deps.webhooks.replayEvent(partnerId, id, 2, null);
+    expect(replays(await dueOf(held))).toEqual([
+      [1, false],
+      [2, true],
+    ]);
+  });
+
   it('signs with an old secret for a day after the rotation', async () => {
     const { id, partnerId, secret, append } = await newWebhook();
     const next = randomWebhookSecrets.issue();

@@ -97,6 +97,7 @@ async function findDue(
     webhook,
     free,
   );
+  const pending = await selectPending(db, webhookId, replayed.events);
   const owner = { partnerId, webhookId };
   return {
     target: {
@@ -111,7 +112,10 @@ async function findDue(
     deliveries: withoutRepeats([
       ...retries,
       ...first.events.map((event): DueDelivery => ({ event, reason: 'first', isReplay: false, tries: 0 })),
-      ...replayed.events.map((event): DueDelivery => ({ event, reason: 'replay', isReplay: true, tries: 0 })),
+      ...replayed.events.map((event): DueDelivery => {
+        const isReplay = !pending.has(event.sequence);
+        return { event, reason: 'replay', isReplay, tries: 0 };
+      }),
     ]),
     position: first.position,
     replayPosition: { from: state.replay_position, to: replayed.position },
@@ -160,6 +164,28 @@ async function selectRetries(
     if (!event) return [];
     return { event, reason: row.tries === 0 ? 'replay' : 'retry', isReplay: row.is_replay, tries: row.tries };
   });
+}
+
+/** Returns which of these events would be sent again without a replay. Their failures count. */
+async function selectPending(
+  db: Database,
+  webhookId: number,
+  events: readonly LoggedEvent[],
+): Promise<ReadonlySet<number>> {
+  if (events.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('webhook_delivery')
+    .select('sequence')
+    .where('webhook_id', '=', webhookId)
+    .where(
+      'sequence',
+      'in',
+      events.map(({ sequence }) => sequence),
+    )
+    .where('next_attempt_at', 'is not', null)
+    .where('is_replay', '=', false)
+    .execute();
+  return new Set(rows.map(({ sequence }) => sequence));
 }
 
 /** Returns events that are for the webhook, and the last position that was examined. */

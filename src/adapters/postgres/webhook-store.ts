@@ -253,7 +253,10 @@ async function testWebhook(deps: Deps, request: Request): Promise<number> {
   });
 }
 
-/** An event after the position is sent anyway, so only the pause ends. */
+/**
+ * An event after the position is sent anyway, so only the pause ends. A failed event that is sent again anyway does not
+ * become a replay, because it counts toward disabling the webhook.
+ */
 async function replayEvent(
   tx: Tx,
   { partnerId, id, eventTypes, position }: Which & Pick<Found, 'eventTypes' | 'position'>,
@@ -270,7 +273,8 @@ async function replayEvent(
       INSERT INTO webhook_delivery AS delivery (webhook_id, sequence, partner_id, event_type, is_replay, next_attempt_at)
       SELECT ${id}, ${sequence}, ${partnerId}, ${event.type}, true, now()
       ON CONFLICT (webhook_id, sequence) DO UPDATE
-      SET tries = 0, is_replay = true, next_attempt_at = now(), updated_at = now()`.execute(tx);
+      SET tries = 0, is_replay = delivery.is_replay OR delivery.next_attempt_at IS NULL, next_attempt_at = now(),
+        updated_at = now()`.execute(tx);
   await tx
     .updateTable('webhook_state')
     .set({ paused_until: null })

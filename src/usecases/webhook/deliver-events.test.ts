@@ -61,8 +61,15 @@ describe('the assessment of a batch of attempts', () => {
     expect(health.disabled?.reason).toBe('gone');
   });
 
-  it('does not count a failed replay', () => {
-    expect(assess({ health: healthy }, [attempt(500, { isReplay: true })], schedule).health).toEqual(healthy);
+  it('does not start a period of failures with a failed replay', () => {
+    const { health } = assess({ health: healthy }, [attempt(500, { isReplay: true })], schedule);
+    expect(health).toEqual({ ...healthy, failuresInARow: 1 });
+  });
+
+  it('starts a period of failures if a new event fails together with replays', () => {
+    const batch = [attempt(500, { isReplay: true }), attempt(500), attempt(500, { isReplay: true })];
+    const { health } = assess({ health: healthy }, batch, schedule);
+    expect(health).toMatchObject({ failuresInARow: 1, failingSince: new Date(start) });
   });
 });
 

@@ -156,16 +156,22 @@ export function assess(
   let health: Health = before;
   let warns = false;
   let hasFailed = false;
-  for (const { result, delivery } of inOrder) {
+  for (const [place, { result }] of inOrder.entries()) {
     // Events that fail at the same time are one failure. Otherwise, a moment's outage would lead to a long pause.
     if (hasFailed && isOrdinaryFailure(result)) continue;
     hasFailed = !isDelivered(result);
-    const next = assessHealth(health, { result, isReplay: delivery.isReplay }, schedule);
+    const next = assessHealth(health, { result, isReplay: isReplay(inOrder.slice(place)) }, schedule);
     health = next.health;
     warns ||= next.warns;
     if (health.disabled) break;
   }
   return { attempts, health, warns };
+}
+
+/** Failures that are one failure are a replay if all of them are. */
+function isReplay(results: readonly Result[]): boolean {
+  const end = results.findIndex(({ result }) => isDelivered(result));
+  return results.slice(0, end === -1 ? undefined : end).every(({ delivery }) => delivery.isReplay);
 }
 
 function isOrdinaryFailure(result: AttemptResult): boolean {
