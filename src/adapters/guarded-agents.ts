@@ -20,7 +20,7 @@ export const agentLimits = { keepAlive: true, maxSockets: 64 };
 /**
  * Creates agents that connect only to public addresses and to the given networks. Each connection resolves the name
  * once, checks all addresses, and connects to one of them. A second DNS response therefore cannot bypass the check (DNS
- * rebinding).
+ * rebinding). Pass `dnsResolve()` if partners choose the names. Names that the operator configures can be in `/etc/hosts`.
  */
 export function guardedAgents(networks: readonly Network[], resolve: Resolve = lookup): Agents {
   const guardedLookup: LookupFunction = (hostname, options, callback) => {

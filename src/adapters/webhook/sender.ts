@@ -7,6 +7,7 @@ import type { Secret } from '../../domain/secret.ts';
 import type { AttemptError, AttemptResult, WebhookAddresses } from '../../domain/webhook.ts';
 import { readRetryAfter } from '../../domain/webhook-schedule.ts';
 import type { WebhookSender } from '../../ports/webhook-store.ts';
+import { dnsResolve } from '../dns-resolve.ts';
 import { type Agents, type Resolve, destroyAgents, guardedAgents } from '../guarded-agents.ts';
 
 /** The body of a response is not used. It is read so that the connection can be used again. */
@@ -19,7 +20,7 @@ const maxResponseBytes = 64 * 1024;
 export function httpWebhookSender(
   { allowsHttp, networks }: WebhookAddresses,
   timeoutMs: number,
-  resolve?: Resolve,
+  resolve: Resolve = dnsResolve(),
 ): WebhookSender & { readonly close: () => void } {
   const agents = guardedAgents(networks, resolve);
   return {
