@@ -39,6 +39,7 @@ describe('the record of an event', () => {
   const cases: readonly (readonly [LoggedEvent, string])[] = [
     [{ ...common, ...eventOfJob('import', job) }, '/v1/marketplace/import/3'],
     [{ ...common, type: 'audience.cleared', data: of }, '/v2/firstparty/audience/1'],
+    [{ ...common, type: 'audience.deleted', data: of }, '/v2/firstparty/audience/1'],
     [{ ...common, type: 'audience.ready', data: { ...of, status: 2 } }, '/v2/firstparty/audience/1'],
     [
       { ...common, type: 'report.ready', data: { ...of, split: 'country' } },

@@ -30,7 +30,7 @@ export type EventContent =
         };
     }
   | { readonly type: 'audience.ready'; readonly data: OfAudience & Ended }
-  | { readonly type: 'audience.cleared'; readonly data: OfAudience }
+  | { readonly type: 'audience.cleared' | 'audience.deleted'; readonly data: OfAudience }
   | { readonly type: 'report.ready'; readonly data: OfAudience & { readonly split: Split | null } }
   | { readonly type: 'webhook.test' | 'webhook.failing'; readonly data: OfWebhook }
   | { readonly type: 'webhook.disabled'; readonly data: OfWebhook & { readonly reason: DisabledReason } };
@@ -45,6 +45,7 @@ export const eventTypes = [
   'audience.file.finished',
   'audience.ready',
   'audience.cleared',
+  'audience.deleted',
   'report.ready',
   'webhook.test',
   'webhook.failing',
@@ -105,6 +106,7 @@ function linkOf(event: EventContent): string {
     case 'audience.file.finished':
     case 'audience.ready':
     case 'audience.cleared':
+    case 'audience.deleted':
       return `/v2/firstparty/audience/${event.data.audienceId}`;
     case 'report.ready': {
       const query = event.data.split === null ? '' : `?split=${event.data.split}`;
@@ -138,6 +140,7 @@ function dataOf(event: EventContent) {
     case 'audience.ready':
       return { type: event.type, data: { ...audienceOf(event.data), status: event.data.status } };
     case 'audience.cleared':
+    case 'audience.deleted':
       return { type: event.type, data: audienceOf(event.data) };
     case 'report.ready':
       return { type: event.type, data: { ...audienceOf(event.data), split: event.data.split } };

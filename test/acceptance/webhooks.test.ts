@@ -125,10 +125,34 @@ describe('webhooks', () => {
     expect((await market.audiences.get(audienceId)).status).toBe(3);
     expect(await statuses()).toEqual([3, 3]);
     await market.audiences.dismiss(audienceId, failed?.file_id ?? '');
-    await market.audiences.append(audienceId, 'one.csv');
-    await waitUntil('the last load has ended', async () => (await statuses()).length === 3);
-    expect((await market.audiences.get(audienceId)).status).toBe(2);
     expect(await statuses()).toEqual([3, 3, 2]);
+    await market.audiences.dismiss(audienceId, failed?.file_id ?? '');
+    await market.audiences.append(audienceId, 'one.csv');
+    await waitUntil('the last load has ended', async () => (await statuses()).length === 4);
+    expect((await market.audiences.get(audienceId)).status).toBe(2);
+    expect(await statuses()).toEqual([3, 3, 2, 2]);
+  });
+
+  it('reports the dismissal of the last failed file, but not of one among others', async () => {
+    const { audienceId, segmentId } = await market.audiences.create('Dismissals', 'missing-1.csv');
+    await market.audiences.append(audienceId, 'missing-2.csv');
+    const { file } = await market.audiences.settled(audienceId);
+    const after = eventListSchema.parse(await read(await send('GET', '/v1/events?limit=1000'))).at(-1)?.sequence ?? 0;
+    for (const { file_id } of file) await market.audiences.dismiss(audienceId, file_id);
+    expect(file).toHaveLength(2);
+    const of = { audience_id: audienceId, default_warehouse_segment_id: segmentId };
+    const logged = eventListSchema.parse(await read(await send('GET', `/v1/events?after=${after}`)));
+    expect(logged.map(({ type, data }) => ({ type, data }))).toEqual([
+      { type: 'audience.ready', data: { ...of, status: 2 } },
+    ]);
+  });
+
+  it('reports a deleted audience with one event', async () => {
+    const { audienceId, segmentId } = await market.audiences.create('Deleted', 'one.csv');
+    await read(await send('DELETE', `/v2/firstparty/audience/${audienceId}`), 204);
+    const last = eventListSchema.parse(await read(await send('GET', '/v1/events?limit=1000'))).at(-1);
+    const data = { audience_id: audienceId, default_warehouse_segment_id: segmentId };
+    expect(last).toMatchObject({ type: 'audience.deleted', data });
   });
 
   it('sends only the selected types, and a test to its own webhook only', async () => {

@@ -26,6 +26,7 @@ import { appendEvent } from './event-log.ts';
 import { readSnapshot } from './db/read-snapshot.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { cancelJob } from './lane/cancel-job.ts';
+import { appendReadyEvent, selectReadiness } from './lane/job-events.ts';
 import { supersedeSamePath } from './lane/jobs.ts';
 import {
   claimDueGenerations,
@@ -95,9 +96,15 @@ export function postgresAudienceStore(
       const run = { partnerId: scope.partnerId, idempotency, result: z.literal('dismissed'), hasQuota: false };
       try {
         return await runIdempotently(deps, run, async (tx) => {
+          // Locks the lane before the audience. No job of the audience can end, and report a status, at the same time.
+          await lockLane(tx, scope.partnerId);
           const { generation } = await lockAudience(tx, scope, audienceId);
+          const before = await selectReadiness(tx, audienceId);
           const result = await dismissFile(tx, { audienceId, generation }, entry);
-          if (result === 'dismissed') return result;
+          if (result === 'dismissed') {
+            if (before.hasFailed) await appendReadyEvent(tx, scope, audienceId);
+            return result;
+          }
           // Aborts the transaction, so that the refusal is not stored under the Idempotency-Key.
           refusal.is = result;
           throw new Error(`the entry is ${result}`);
@@ -278,7 +285,7 @@ async function insertLoad(tx: Tx, load: NewLoad): Promise<void> {
 /**
  * Clears an audience. Starts an empty generation, records the old generation for purging, and ends the audience's open
  * jobs. Only a few rows change, regardless of the audience's size. The jobs end in this transaction, so a worker that
- * is loading one of them cannot commit.
+ * is loading one of them cannot commit. One event reports all of this, and the files in progress have none.
  */
 async function emptyAudience(
   deps: Deps,
@@ -314,7 +321,8 @@ async function emptyAudience(
         .execute();
       await cancelJobs(tx, scope.partnerId, audienceId);
       if (alsoDo) await alsoDo(tx, scope.partnerId, audienceId);
-      else await appendEvent(tx, { ...scope, type: 'audience.cleared', data: { audienceId, warehouseSegmentId } });
+      const type = alsoDo ? 'audience.deleted' : 'audience.cleared';
+      await appendEvent(tx, { ...scope, type, data: { audienceId, warehouseSegmentId } });
       await sendLaneToken(deps.boss, tx, scope.partnerId);
       return true;
     },

@@ -139,7 +139,7 @@ const contentSchema: z.ZodType<EventContent> = z.union([
     }),
   }),
   z.object({ type: z.literal('audience.ready'), data: z.object({ ...ofAudience, ...ended }) }),
-  z.object({ type: z.literal('audience.cleared'), data: z.object(ofAudience) }),
+  z.object({ type: z.literal(['audience.cleared', 'audience.deleted']), data: z.object(ofAudience) }),
   z.object({
     type: z.literal('report.ready'),
     data: z.object({ ...ofAudience, split: z.enum(splits).nullable() }),

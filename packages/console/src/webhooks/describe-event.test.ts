@@ -14,6 +14,7 @@ const failedFile: Event = {
   type: 'audience.file.finished',
   data: { ...ofAudience, file_id: 'f', s3_path: 'acme/1.csv', status: 3, total_rows: 1_200, code: 'invalid_id' },
 };
+const deletedAudience: Event = { ...common, type: 'audience.deleted', data: ofAudience };
 const report: Event = { ...common, type: 'report.ready', data: { ...ofAudience, split: 'country' } };
 const disabled: Event = { ...common, type: 'webhook.disabled', data: { webhook_id: 5, reason: 'gone' } };
 const removed: Event = {
@@ -31,6 +32,11 @@ describe('an event', () => {
     [disabled, 'Webhook 5', '/console/webhooks/5'],
   ])('leads to the page of its record: $type', (event, text, href) => {
     expect(recordOf(event)).toEqual({ text, href });
+  });
+
+  it('does not lead to a deleted audience', () => {
+    expect(recordOf(deletedAudience)).toBeNull();
+    expect(titleOf(deletedAudience)).toBe('Audience was deleted');
   });
 
   it.each([

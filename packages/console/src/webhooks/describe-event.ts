@@ -10,6 +10,7 @@ const titles: Readonly<Record<string, string>> = {
   'audience.file.finished': 'File of an audience ended',
   'audience.ready': 'All files of an audience ended',
   'audience.cleared': 'Audience was cleared',
+  'audience.deleted': 'Audience was deleted',
   'report.ready': 'Report is ready',
   'webhook.test': 'Webhook tested',
   'webhook.failing': 'Webhook is failing',
@@ -36,6 +37,8 @@ export function recordOf({ type, data }: Event): RecordLink | null {
     const kind = type.startsWith('delete.') ? 'Delete' : 'Import';
     return { text: `${kind} ${data.import_log_id}`, href: `/console/imports/${data.import_log_id}` };
   }
+  // A deleted audience has no page.
+  if (type === 'audience.deleted') return null;
   if ('audience_id' in data)
     return { text: `Audience ${data.audience_id}`, href: `/console/audiences/${data.audience_id}` };
   if ('webhook_id' in data) return { text: `Webhook ${data.webhook_id}`, href: `/console/webhooks/${data.webhook_id}` };

@@ -86,6 +86,7 @@ const selectable: Record<SelectableType, true> = {
   'audience.file.finished': true,
   'audience.ready': true,
   'audience.cleared': true,
+  'audience.deleted': true,
   'report.ready': true,
   'webhook.failing': true,
   'webhook.disabled': true,

@@ -91,7 +91,7 @@ export type AudienceAppend = {
   readonly cleared: boolean;
 };
 
-/** An audience was cleared. */
+/** An audience was cleared or deleted. Its files in progress have ended without events of their own. */
 export type AudienceClearedEvent = {
   /** Unique ID of the event, also sent as the header `webhook-id`. */
   readonly id: string;
@@ -103,7 +103,7 @@ export type AudienceClearedEvent = {
   readonly customer: string | null;
   /** Path of the record that the event concerns. */
   readonly link: string;
-  readonly type: 'audience.cleared';
+  readonly type: 'audience.cleared' | 'audience.deleted';
   readonly data: {
     readonly audience_id: number;
     /** The ID with which reports of the audience are read. */
@@ -204,7 +204,7 @@ export type AudienceHistoryEntry = {
   readonly append: AudienceAppend | null;
 };
 
-/** All files that were appended to an audience have ended. */
+/** All files that were appended to an audience have ended, or its failed files were dismissed. */
 export type AudienceReadyEvent = {
   /** Unique ID of the event, also sent as the header `webhook-id`. */
   readonly id: string;
@@ -433,7 +433,7 @@ export type CreateWebhook = {
   /** A note for yourself. */
   readonly description?: string | undefined;
   /** The types of events that are sent. Null for all types, including types of later releases. */
-  readonly event_types?: readonly ('import.finished' | 'import.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'report.ready' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
+  readonly event_types?: readonly ('import.finished' | 'import.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'audience.deleted' | 'report.ready' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
 };
 
 export type Customer = {
@@ -1525,7 +1525,7 @@ export type UpdateWebhook = {
   /** A note for yourself. */
   readonly description?: string | undefined;
   /** The types of events that are sent. Null for all types, including types of later releases. */
-  readonly event_types?: readonly ('import.finished' | 'import.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'report.ready' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
+  readonly event_types?: readonly ('import.finished' | 'import.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'audience.deleted' | 'report.ready' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
   /** `true` enables a disabled webhook. It then gets all events that it has missed. */
   readonly enabled?: boolean | undefined;
 };

@@ -71,11 +71,17 @@ const audienceReadyEvent = z
       status: ended.meta({ description: '2 if all files are loaded, and 3 if a file has failed.' }),
     }),
   })
-  .meta({ id: 'AudienceReadyEvent', description: 'All files that were appended to an audience have ended.' });
+  .meta({
+    id: 'AudienceReadyEvent',
+    description: 'All files that were appended to an audience have ended, or its failed files were dismissed.',
+  });
 
 const audienceClearedEvent = z
-  .object({ ...common, type: z.literal('audience.cleared'), data: z.object(ofAudience) })
-  .meta({ id: 'AudienceClearedEvent', description: 'An audience was cleared.' });
+  .object({ ...common, type: z.literal(['audience.cleared', 'audience.deleted']), data: z.object(ofAudience) })
+  .meta({
+    id: 'AudienceClearedEvent',
+    description: 'An audience was cleared or deleted. Its files in progress have ended without events of their own.',
+  });
 
 const reportEvent = z
   .object({

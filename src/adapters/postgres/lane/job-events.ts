@@ -80,6 +80,44 @@ export async function appendJobEvents(tx: Tx, { id, partnerId, kind }: EndedJob)
   await appendEvents(tx, { partnerId, customerId: null }, [event]);
 }
 
+/** Whether no load of the audience is open. The enclosing query must provide `audience`. */
+const isReady = sql<boolean>`
+  NOT EXISTS (
+    SELECT FROM job open JOIN audience_load other ON other.job_id = open.id
+    WHERE open.partner_id = audience.partner_id AND open.status IN (${jobStatus.pending}, ${jobStatus.running})
+      AND other.audience_id = audience.id AND other.generation = audience.generation
+  )`;
+
+type Readiness = { readonly warehouseSegmentId: number; readonly isReady: boolean; readonly hasFailed: boolean };
+
+/** The caller has locked the lane and the audience. */
+export async function selectReadiness(tx: Tx, audienceId: number): Promise<Readiness> {
+  const { rows } = await sql<Readiness>`
+    SELECT audience.warehouse_segment_id AS "warehouseSegmentId", ${isReady} AS "isReady",
+      ${hasEntryOf(jobStatus.failed)} AS "hasFailed"
+    FROM audience WHERE audience.id = ${audienceId}`.execute(tx);
+  const [row] = rows;
+  if (!row) throw new Error(`audience ${audienceId} is locked and does not exist`);
+  return row;
+}
+
+/**
+ * Reports that an audience whose loads have ended has no failed entries left, because they were dismissed. While a load is
+ * open, its end reports the status.
+ */
+export async function appendReadyEvent(
+  tx: Tx,
+  of: { readonly partnerId: PartnerId; readonly customerId: number | null },
+  audienceId: number,
+): Promise<void> {
+  const after = await selectReadiness(tx, audienceId);
+  if (!after.isReady || after.hasFailed) return;
+  const { warehouseSegmentId } = after;
+  await appendEvents(tx, of, [
+    { type: 'audience.ready', data: { audienceId, warehouseSegmentId, status: jobStatus.done } },
+  ]);
+}
+
 /**
  * A load that ended before its files were listed is one entry in the file list. The audience is ready when none of its
  * loads is open, with the status that the audience then has. A cleared audience is not reported again.
@@ -96,11 +134,7 @@ async function appendAudienceEvents(tx: Tx, jobId: JobId): Promise<void> {
   >`
     SELECT audience.partner_id, audience.customer_id, audience.id AS audience_id, audience.warehouse_segment_id,
       p.prefix || l.file_path AS s3_path, j.listed_at IS NOT NULL AS is_listed, j.failure_code AS code,
-      NOT EXISTS (
-        SELECT FROM job open JOIN audience_load other ON other.job_id = open.id
-        WHERE open.partner_id = audience.partner_id AND open.status IN (${jobStatus.pending}, ${jobStatus.running})
-          AND other.audience_id = audience.id AND other.generation = audience.generation
-      ) AS is_ready,
+      ${isReady} AS is_ready,
       ${hasEntryOf(jobStatus.failed)} AS has_failed
     FROM job j JOIN audience_load l ON l.job_id = j.id
       JOIN audience ON audience.id = l.audience_id AND audience.generation = l.generation
