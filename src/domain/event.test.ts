@@ -28,6 +28,8 @@ describe('the types of events that a caller cannot see', () => {
     expect(hiddenTypes(['audience:read', 'webhooks:write'])).toEqual([
       'import.finished',
       'import.failed',
+      'import.rejects.finished',
+      'import.rejects.failed',
       'delete.finished',
       'delete.failed',
     ]);
@@ -39,6 +41,18 @@ describe('the record of an event', () => {
   const cases: readonly (readonly [LoggedEvent, string])[] = [
     [{ ...common, ...eventOfJob('import', job) }, '/v1/marketplace/import/3'],
     [{ ...common, type: 'audience.cleared', data: of }, '/v2/firstparty/audience/1'],
+    [
+      {
+        ...common,
+        type: 'import.rejects.finished',
+        data: { importLogId: 3, rows: 9, files: 2, failedFiles: 0, code: null },
+      },
+      '/v1/marketplace/import/3/rejects',
+    ],
+    [
+      { ...common, type: 'audience.rejects.failed', data: { ...of, fileId: '71', rows: 0, code: 'file_changed' } },
+      '/v2/firstparty/audience/1/files/71/rejects',
+    ],
     [{ ...common, type: 'audience.deleted', data: of }, '/v2/firstparty/audience/1'],
     [{ ...common, type: 'audience.ready', data: { ...of, status: 2 } }, '/v2/firstparty/audience/1'],
     [

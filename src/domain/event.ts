@@ -5,6 +5,7 @@ import { type JobKind, jobKind } from './job.ts';
 type OfAudience = { readonly audienceId: number; readonly warehouseSegmentId: number };
 type OfJob = { readonly importLogId: number; readonly totalRows: number; readonly code: string | null };
 type Ended = { readonly status: 2 | 3 };
+type OfRejects = { readonly rows: number; readonly code: string | null };
 type OfWebhook = { readonly webhookId: number };
 
 export const disabledReasons = ['request', 'gone', 'failures'] as const;
@@ -19,6 +20,14 @@ export type EventContent =
       readonly data: OfJob & { readonly files: number; readonly failedFiles: number };
     }
   | { readonly type: 'delete.finished' | 'delete.failed'; readonly data: OfJob }
+  | {
+      readonly type: 'import.rejects.finished' | 'import.rejects.failed';
+      readonly data: OfRejects & { readonly importLogId: number; readonly files: number; readonly failedFiles: number };
+    }
+  | {
+      readonly type: 'audience.rejects.finished' | 'audience.rejects.failed';
+      readonly data: OfRejects & OfAudience & { readonly fileId: string };
+    }
   | {
       readonly type: 'audience.file.finished';
       readonly data: OfAudience &
@@ -40,12 +49,16 @@ export type EventType = EventContent['type'];
 export const eventTypes = [
   'import.finished',
   'import.failed',
+  'import.rejects.finished',
+  'import.rejects.failed',
   'delete.finished',
   'delete.failed',
   'audience.file.finished',
   'audience.ready',
   'audience.cleared',
   'audience.deleted',
+  'audience.rejects.finished',
+  'audience.rejects.failed',
   'report.ready',
   'webhook.test',
   'webhook.failing',
@@ -103,6 +116,12 @@ function linkOf(event: EventContent): string {
     case 'delete.finished':
     case 'delete.failed':
       return `/v1/marketplace/import/${event.data.importLogId}`;
+    case 'import.rejects.finished':
+    case 'import.rejects.failed':
+      return `/v1/marketplace/import/${event.data.importLogId}/rejects`;
+    case 'audience.rejects.finished':
+    case 'audience.rejects.failed':
+      return `/v2/firstparty/audience/${event.data.audienceId}/files/${event.data.fileId}/rejects`;
     case 'audience.file.finished':
     case 'audience.ready':
     case 'audience.cleared':
@@ -131,6 +150,16 @@ function dataOf(event: EventContent) {
     case 'delete.failed': {
       const { importLogId, totalRows, code } = event.data;
       return { type: event.type, data: { import_log_id: importLogId, total_rows: totalRows, code } };
+    }
+    case 'import.rejects.finished':
+    case 'import.rejects.failed': {
+      const { importLogId, rows, files, failedFiles, code } = event.data;
+      return { type: event.type, data: { import_log_id: importLogId, rows, files, failed_files: failedFiles, code } };
+    }
+    case 'audience.rejects.finished':
+    case 'audience.rejects.failed': {
+      const { fileId, rows, code } = event.data;
+      return { type: event.type, data: { ...audienceOf(event.data), file_id: fileId, rows, code } };
     }
     case 'audience.file.finished': {
       const { fileId, s3Path, status, totalRows, code } = event.data;

@@ -4,8 +4,9 @@ import { validateRow } from '@inlet/row-rule/validate-row';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { audienceFileListSchema } from '../../src/adapters/http/records/audience.ts';
+import { eventSchema } from '../../src/adapters/http/records/event.ts';
 import { queuedSchema } from '../../src/adapters/http/records/import-log.ts';
 import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import {
@@ -27,6 +28,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import { type ApiClient, apiClient, readProblem } from './api-client.ts';
 import { audiencePath } from './audience-client.ts';
 
+const eventListSchema = z.array(eventSchema);
 type Rejects = z.infer<typeof rejectsSchema>;
 type RejectsFile = z.infer<typeof rejectsFileListSchema>[number];
 
@@ -72,6 +74,12 @@ async function download(file: Pick<RejectsFile, 'url'> | null | undefined): Prom
 async function codeOf(answer: Response, status: number): Promise<string> {
   expect(answer.status).toBe(status);
   return problemSchema.parse(await readProblem(answer)).code;
+}
+
+/** The end of an export is written together with its event. */
+async function eventsOf(api: ApiClient, path: string): Promise<z.infer<typeof eventListSchema>> {
+  const events = eventListSchema.parse(await (await api.request('/v1/events?limit=1000')).json());
+  return events.filter(({ link }) => link === path);
 }
 
 const csvHeader = ['file', 'row', 'column', 'code', 'text'];
@@ -183,6 +191,11 @@ describe('the rejected rows of an import', () => {
     expect((await filesOf(market.api, id)).map(({ error }) => error?.code)).toEqual(['file_changed', undefined]);
     await market.partner.upload('changing/a.csv', `${device(1)},${goodKey}\nnonsense,${goodKey}\n`);
     expect(await exported(market.api, id)).toMatchObject({ status: 2, files_done: 2, rows: 2, error: null });
+    const of = { import_log_id: id, files: 2 };
+    expect(await eventsOf(market.api, pathOf(id))).toMatchObject([
+      { type: 'import.rejects.failed', data: { ...of, rows: 1, failed_files: 1, code: 'file_failed' } },
+      { type: 'import.rejects.finished', data: { ...of, rows: 2, failed_files: 0, code: null } },
+    ]);
   });
 
   it('are available only when the import has finished, and never for a delete', async () => {
@@ -295,6 +308,8 @@ describe('the rejected rows of a file of an audience', () => {
     expect(found?.file?.rejects_path).toBe(`rejects/audiences/${audienceId}/${fileId}/1/a.csv.csv.gz`);
     const lines = parseCsv((await download(found?.file)).toString());
     expect(lines).toHaveLength(251);
+    const data = { audience_id: audienceId, file_id: fileId, rows: 250, code: null };
+    expect(await eventsOf(market.api, path)).toMatchObject([{ type: 'audience.rejects.finished', data }]);
     expect(lines.at(-1)).toEqual([`${market.partner.prefix}some/a.csv`, '251', 'id', 'invalid_id', 'nonsense,y']);
     const missing = await market.api.request(`${audiencePath}/${audienceId}/files/999999/rejects`, { method: 'POST' });
     expect(await codeOf(missing, 404)).toBe('not_found');

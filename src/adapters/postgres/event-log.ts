@@ -118,6 +118,7 @@ export async function appendEvents(
 
 const ofAudience = { audienceId: z.int(), warehouseSegmentId: z.int() };
 const ofJob = { importLogId: z.int(), totalRows: z.int(), code: z.string().nullable() };
+const ofRejects = { rows: z.int(), code: z.string().nullable() };
 const ended = { status: z.literal([2, 3]) };
 const ofWebhook = { webhookId: z.int() };
 
@@ -127,6 +128,14 @@ const contentSchema: z.ZodType<EventContent> = z.union([
     data: z.object({ ...ofJob, files: z.int(), failedFiles: z.int() }),
   }),
   z.object({ type: z.literal(['delete.finished', 'delete.failed']), data: z.object(ofJob) }),
+  z.object({
+    type: z.literal(['import.rejects.finished', 'import.rejects.failed']),
+    data: z.object({ ...ofRejects, importLogId: z.int(), files: z.int(), failedFiles: z.int() }),
+  }),
+  z.object({
+    type: z.literal(['audience.rejects.finished', 'audience.rejects.failed']),
+    data: z.object({ ...ofRejects, ...ofAudience, fileId: z.string() }),
+  }),
   z.object({
     type: z.literal('audience.file.finished'),
     data: z.object({

@@ -1,10 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
+import { formatEntryId } from '../../domain/audience.ts';
 import type { FailureCode } from '../../domain/failure-catalog.ts';
 import type { JobId, PartnerId } from '../../domain/ids.ts';
 import { jobStatus, openStatuses } from '../../domain/job.ts';
 import type { ClaimedExport, FileToExport, RejectExportQueue } from '../../ports/reject-export.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database, Tx } from './db/tables.ts';
+import { appendEvent } from './event-log.ts';
 import { toKeyType, toSource } from './lane/jobs.ts';
 
 const isOpen = sql`status IN (${sql.join(openStatuses)})`;
@@ -200,4 +202,41 @@ async function finishExport(
   if (!wasChanged(ended)) return;
   await moveBehindOthers(tx, claim);
   await tx.deleteFrom('job_credential').where('job_id', '=', claim.source.jobId).execute();
+  await appendExportEvent(tx, claim);
+}
+
+/** Takes the lock of the event log, so it comes last. */
+async function appendExportEvent(tx: Tx, { exportId, partnerId }: ClaimedExport): Promise<void> {
+  const { rows } = await sql<{
+    status: number;
+    code: string | null;
+    job_id: JobId;
+    file_id: number | null;
+    audience_id: number | null;
+    customer_id: number | null;
+    warehouse_segment_id: number | null;
+    rows: number;
+    files: number;
+    failed_files: number;
+  }>`
+    SELECT export.status, export.failure_code AS code, export.job_id, export.job_file_id AS file_id,
+      audience.id AS audience_id, audience.customer_id, audience.warehouse_segment_id, files.*
+    FROM reject_export export LEFT JOIN audience_load load ON load.job_id = export.job_id
+      LEFT JOIN audience ON audience.id = load.audience_id, LATERAL (
+        SELECT count(*) AS files, count(*) FILTER (WHERE file.status = ${jobStatus.failed}) AS failed_files,
+          coalesce(sum(file.rows), 0)::bigint AS rows
+        FROM reject_file file WHERE file.export_id = export.id) AS files
+    WHERE export.id = ${exportId}`.execute(tx);
+  const [ended] = rows;
+  if (!ended) return;
+  const end = ended.status === jobStatus.failed ? 'failed' : 'finished';
+  const about = { rows: ended.rows, code: ended.code };
+  if (ended.file_id !== null && ended.audience_id !== null && ended.warehouse_segment_id !== null) {
+    const of = { audienceId: ended.audience_id, warehouseSegmentId: ended.warehouse_segment_id };
+    const data = { ...about, ...of, fileId: formatEntryId({ fileId: ended.file_id }) };
+    await appendEvent(tx, { partnerId, customerId: ended.customer_id, type: `audience.rejects.${end}`, data });
+    return;
+  }
+  const data = { ...about, importLogId: ended.job_id, files: ended.files, failedFiles: ended.failed_files };
+  await appendEvent(tx, { partnerId, customerId: null, type: `import.rejects.${end}`, data });
 }

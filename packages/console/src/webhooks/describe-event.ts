@@ -5,12 +5,16 @@ import type { Role } from '../session.ts';
 const titles: Readonly<Record<string, string>> = {
   'import.finished': 'Import finished',
   'import.failed': 'Import failed',
+  'import.rejects.finished': 'Rejected rows exported',
+  'import.rejects.failed': 'Export of rejected rows failed',
   'delete.finished': 'Delete finished',
   'delete.failed': 'Delete failed',
   'audience.file.finished': 'File of an audience ended',
   'audience.ready': 'All files of an audience ended',
   'audience.cleared': 'Audience was cleared',
   'audience.deleted': 'Audience was deleted',
+  'audience.rejects.finished': 'Rejected rows exported',
+  'audience.rejects.failed': 'Export of rejected rows failed',
   'report.ready': 'Report is ready',
   'webhook.test': 'Webhook tested',
   'webhook.failing': 'Webhook is failing',
@@ -54,6 +58,7 @@ export function ownCustomerOf({ customer }: Pick<Event, 'customer'>, role: Role 
 export function detailsOf({ data }: Event): string {
   const parts: string[] = [];
   if ('total_rows' in data) parts.push(`${formatCount(data.total_rows)} ${data.total_rows === 1 ? 'row' : 'rows'}`);
+  if ('rows' in data) parts.push(`${formatCount(data.rows)} ${data.rows === 1 ? 'row' : 'rows'}`);
   if ('failed_files' in data && data.failed_files > 0)
     parts.push(`${formatCount(data.failed_files)} of ${formatCount(data.files)} files failed`);
   else if ('status' in data && data.status === 3) parts.push('failed');

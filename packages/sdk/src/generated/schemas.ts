@@ -251,6 +251,32 @@ export type AudienceRejects = {
   readonly file: RejectsFile | null;
 };
 
+/** An export of the rejected rows of a file of an audience has ended. */
+export type AudienceRejectsEvent = {
+  /** Unique ID of the event, also sent as the header `webhook-id`. */
+  readonly id: string;
+  /** Position in your event log. If you can see all events, it starts at 1 and has no gaps. */
+  readonly sequence: number;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The customer that the event concerns, or null for the account itself. */
+  readonly customer: string | null;
+  /** Path of the record that the event concerns. */
+  readonly link: string;
+  readonly type: 'audience.rejects.finished' | 'audience.rejects.failed';
+  readonly data: {
+    readonly audience_id: number;
+    /** The ID with which reports of the audience are read. */
+    readonly default_warehouse_segment_id: number;
+    /** The entry's `file_id` in the file list of the audience. */
+    readonly file_id: string;
+    /** Rejected rows in the exported files. */
+    readonly rows: number;
+    /** Why it failed, or null. See docs/errors.md. */
+    readonly code: string | null;
+  };
+};
+
 export type CancelAppend = Readonly<Record<string, unknown>> | null;
 
 export type CancelImport = Readonly<Record<string, unknown>> | null;
@@ -433,7 +459,7 @@ export type CreateWebhook = {
   /** A note for yourself. */
   readonly description?: string | undefined;
   /** The types of events that are sent. Null for all types, including types of later releases. */
-  readonly event_types?: readonly ('import.finished' | 'import.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'audience.deleted' | 'report.ready' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
+  readonly event_types?: readonly ('import.finished' | 'import.failed' | 'import.rejects.finished' | 'import.rejects.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'audience.deleted' | 'audience.rejects.finished' | 'audience.rejects.failed' | 'report.ready' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
 };
 
 export type Customer = {
@@ -598,7 +624,7 @@ export type DryRunFile = {
 };
 
 /** What happened. Ignore types that you do not know. */
-export type Event = ImportEvent | DeleteEvent | AudienceFileEvent | AudienceReadyEvent | AudienceClearedEvent | ReportEvent | WebhookEvent | WebhookDisabledEvent;
+export type Event = ImportEvent | ImportRejectsEvent | DeleteEvent | AudienceFileEvent | AudienceReadyEvent | AudienceClearedEvent | AudienceRejectsEvent | ReportEvent | WebhookEvent | WebhookDisabledEvent;
 
 /** An import has ended. */
 export type ImportEvent = {
@@ -700,6 +726,33 @@ export type ImportLogError = {
   readonly column: string | null;
   /** Number of rows or files with this error. */
   readonly count: number;
+};
+
+/** An export of the rejected rows of an import has ended. */
+export type ImportRejectsEvent = {
+  /** Unique ID of the event, also sent as the header `webhook-id`. */
+  readonly id: string;
+  /** Position in your event log. If you can see all events, it starts at 1 and has no gaps. */
+  readonly sequence: number;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The customer that the event concerns, or null for the account itself. */
+  readonly customer: string | null;
+  /** Path of the record that the event concerns. */
+  readonly link: string;
+  readonly type: 'import.rejects.finished' | 'import.rejects.failed';
+  readonly data: {
+    /** The import or delete. */
+    readonly import_log_id: number;
+    /** Rejected rows in the exported files. */
+    readonly rows: number;
+    /** Files with rejected rows. */
+    readonly files: number;
+    /** Files that were not exported. */
+    readonly failed_files: number;
+    /** Why it failed, or null. See docs/errors.md. */
+    readonly code: string | null;
+  };
 };
 
 /** The exact index is in this range. If it contains 1, the difference may be noise. Null if it has no upper limit. */
@@ -1525,7 +1578,7 @@ export type UpdateWebhook = {
   /** A note for yourself. */
   readonly description?: string | undefined;
   /** The types of events that are sent. Null for all types, including types of later releases. */
-  readonly event_types?: readonly ('import.finished' | 'import.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'audience.deleted' | 'report.ready' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
+  readonly event_types?: readonly ('import.finished' | 'import.failed' | 'import.rejects.finished' | 'import.rejects.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'audience.deleted' | 'audience.rejects.finished' | 'audience.rejects.failed' | 'report.ready' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
   /** `true` enables a disabled webhook. It then gets all events that it has missed. */
   readonly enabled?: boolean | undefined;
 };

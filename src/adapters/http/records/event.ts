@@ -47,13 +47,41 @@ const deleteEvent = z
   })
   .meta({ id: 'DeleteEvent', description: 'A delete has ended.' });
 
+const rejectedRows = z.int().meta({ description: 'Rejected rows in the exported files.' });
+const fileId = z.string().meta({ description: "The entry's `file_id` in the file list of the audience." });
+
+const importRejectsEvent = z
+  .object({
+    ...common,
+    type: z.literal(['import.rejects.finished', 'import.rejects.failed']),
+    data: z.object({
+      import_log_id: importLogId,
+      rows: rejectedRows,
+      files: z.int().meta({ description: 'Files with rejected rows.' }),
+      failed_files: z.int().meta({ description: 'Files that were not exported.' }),
+      code,
+    }),
+  })
+  .meta({ id: 'ImportRejectsEvent', description: 'An export of the rejected rows of an import has ended.' });
+
+const audienceRejectsEvent = z
+  .object({
+    ...common,
+    type: z.literal(['audience.rejects.finished', 'audience.rejects.failed']),
+    data: z.object({ ...ofAudience, file_id: fileId, rows: rejectedRows, code }),
+  })
+  .meta({
+    id: 'AudienceRejectsEvent',
+    description: 'An export of the rejected rows of a file of an audience has ended.',
+  });
+
 const audienceFileEvent = z
   .object({
     ...common,
     type: z.literal('audience.file.finished'),
     data: z.object({
       ...ofAudience,
-      file_id: z.string().meta({ description: "The entry's `file_id` in the file list of the audience." }),
+      file_id: fileId,
       s3_path: z.string().meta({ description: "Object key, including the partner's prefix." }),
       status: ended,
       total_rows: totalRows,
@@ -118,10 +146,12 @@ const webhookDisabledEvent = z
 export const eventSchema = z
   .union([
     importEvent,
+    importRejectsEvent,
     deleteEvent,
     audienceFileEvent,
     audienceReadyEvent,
     audienceClearedEvent,
+    audienceRejectsEvent,
     reportEvent,
     webhookEvent,
     webhookDisabledEvent,
