@@ -4,6 +4,7 @@ import { devicesOf } from '../support/audience-model.ts';
 import { attributesOf, selectOnShards, stagedLoads } from '../support/shard-tables.ts';
 import { type TestStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { auditEvents } from './audit-events.ts';
 import type { Expected, ImportEnd } from './fault-partner.ts';
 import { knownMembers } from './known-devices.ts';
 
@@ -30,6 +31,7 @@ export async function audit(stores: TestStores, partners: readonly Expected[]): 
       ...(await auditJobs(stores, partner)),
       ...(await auditPairs(stores, partner)),
       ...(await auditAudiences(stores, partner)),
+      ...(await auditEvents(stores, partner.id)),
     );
   }
   return [

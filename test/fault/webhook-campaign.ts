@@ -71,9 +71,13 @@ export async function startCampaign(seed: number, workerCount = 2) {
   const committed = new Map<string, number>();
   const keyOf = (partnerId: number, sequence: number): string => `${partnerId} ${sequence}`;
 
-  async function subscribe(name: string, url: (receiver: WebhookReceiver) => string): Promise<Subscriber> {
+  async function subscribe(
+    name: string,
+    url: (receiver: WebhookReceiver) => string,
+    given?: WebhookReceiver,
+  ): Promise<Subscriber> {
     const partner = await newBarePartner(deps);
-    const receiver = await startReceiver();
+    const receiver = given ?? (await startReceiver());
     const answer = await apiClient(state.api.url, partner.apiKey).request('/v1/webhooks', {
       method: 'POST',
       body: JSON.stringify({ url: url(receiver) }),

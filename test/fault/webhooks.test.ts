@@ -2,12 +2,15 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { appendEvents } from '../../src/adapters/postgres/event-log.ts';
 import { createPartner } from '../support/partners.ts';
 import { withDatabase } from '../support/stores.ts';
+import { startReceiverProcess } from '../support/webhook-receiver.ts';
 import { apiClient } from '../acceptance/api-client.ts';
 import { type Campaign, behaviors, percentile, startCampaign } from './webhook-campaign.ts';
 
 const isLong = inject('campaign') === 'long';
-/** Events of all receivers together, without and with kills. */
-/** The gate runs other suites at the same time, so its limit only detects events that wait for a poll or a retry. */
+/**
+ * Events of all receivers together, without and with kills. The gate runs other suites at the same time, so its limit only
+ * detects events that wait for a retry. `test/integration/event-log.test.ts` shows that they do not wait for a poll.
+ */
 const wanted = isLong
   ? { calm: 2_000, wild: 8_000, killEveryMs: 4_000, p95Ms: 1_000 }
   : { calm: 200, wild: 150, killEveryMs: 1_500, p95Ms: 10_000 };
@@ -47,6 +50,8 @@ describe('the delivery of events', () => {
         ({ url }) => `http://localhost:${new URL(url).port}/`,
       );
       subscribers.push(unreachable);
+      const killed = await startReceiverProcess();
+      subscribers.push(await campaign.subscribe('is killed', ({ url }) => `${url}/hooks`, killed));
       await appendAll(wanted.calm, 10);
       const [works] = subscribers;
       if (!works) throw new Error('there is no receiver');
@@ -54,22 +59,27 @@ describe('the delivery of events', () => {
       const p95 = percentile(campaign.delays(works), 0.95);
 
       const state = { isDone: false };
+      let restarts = 0;
       const appending = appendAll(wanted.wild, 10).finally(() => (state.isDone = true));
       for (let n = 0; !state.isDone; n += 1) {
         await new Promise((resolve) => setTimeout(resolve, wanted.killEveryMs * (0.5 + campaign.random())));
         if (n % 3 === 2) await campaign.killApi();
         else await campaign.killWorker();
+        await killed.restart();
+        restarts += 1;
       }
       await appending;
       const wrong: string[] = [];
       for (const subscriber of subscribers.filter((one) => one !== unreachable))
         wrong.push(...(await campaign.check(subscriber, 240)));
       expect(wrong).toEqual([]);
+      expect(restarts).toBeGreaterThan(0);
       expect(unreachable.receiver.received).toEqual([]);
       const requests = subscribers.reduce((sum, { receiver }) => sum + receiver.received.length, 0);
       const figures = {
         events: wanted.calm + wanted.wild,
         requests,
+        restarts,
         p95Ms: Math.round(p95),
         p95WithKillsMs: Math.round(percentile(campaign.delays(works), 0.95)),
       };

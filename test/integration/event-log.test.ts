@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { postgresChangeFeeds } from '../../src/adapters/postgres/change-feed.ts';
 import { appendEvent } from '../../src/adapters/postgres/event-log.ts';
+import { repeat } from '../../src/entry/repeat.ts';
 import type { NewEvent } from '../../src/ports/event-log.ts';
+import { silentLog } from '../support/silent-log.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 const page = { after: 0, limit: 1000, hidden: [] };
@@ -47,6 +51,37 @@ describe('the event log', () => {
     await expect(append(reportReady(id, 2), () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
     await append(reportReady(id, 3));
     expect(await sequencesOf(id)).toEqual([1, 2]);
+  });
+
+  it('wakes a waiting worker once per commit', async () => {
+    const feeds = postgresChangeFeeds(
+      { url: stores.config.INLET_POSTGRES_URL, name: 'event-log-test', log: silentLog },
+      ['events'],
+    );
+    const feed = feeds.feedOf('events');
+    const { id } = await newBarePartner(deps);
+    const partners: (number | null)[] = [];
+    feed.subscribe((partnerId) => partners.push(partnerId));
+    // Without a notification, the task would run in an hour.
+    let runs = 0;
+    const worker = repeat(3_600_000, () => Promise.resolve(void (runs += 1)), silentLog, feed);
+    try {
+      await waitUntil('the worker listens', () => Promise.resolve(runs === 1));
+      for (let commits = 1; commits <= 3; commits += 1) {
+        await deps.db.transaction().execute(async (tx) => {
+          await appendEvent(tx, reportReady(id, 1));
+          await appendEvent(tx, reportReady(id, 2));
+        });
+        await waitUntil('the worker runs', () => Promise.resolve(runs === 1 + commits));
+      }
+      await expect(append(reportReady(id, 2), () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+      await append(reportReady(id, 3));
+      await waitUntil('the worker runs', () => Promise.resolve(runs === 5));
+      expect(partners).toEqual([null, id, id, id, id]);
+    } finally {
+      await worker.stop();
+      await feeds.close();
+    }
   });
 
   it('does not show an event until all earlier events are visible', async () => {

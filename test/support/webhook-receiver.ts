@@ -1,4 +1,8 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { createInterface } from 'node:readline';
 
 export type ReceivedEvent = {
   readonly at: number;
@@ -28,7 +32,10 @@ export type WebhookReceiver = {
 const receiverHost = '127.0.0.2';
 
 /** An HTTP server that records what it receives. */
-export async function startReceiver(port = 0): Promise<WebhookReceiver> {
+export async function startReceiver(
+  port = 0,
+  onReceived: (event: ReceivedEvent) => void = () => undefined,
+): Promise<WebhookReceiver> {
   const received: ReceivedEvent[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -39,7 +46,9 @@ export async function startReceiver(port = 0): Promise<WebhookReceiver> {
       const reply = receiver.reply(path);
       const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
       const status = typeof reply === 'string' ? null : reply.status;
-      received.push({ at: performance.now(), path, headers, body: Buffer.concat(chunks).toString(), status });
+      const event = { at: performance.now(), path, headers, body: Buffer.concat(chunks).toString(), status };
+      received.push(event);
+      onReceived(event);
       if (reply === 'hang') return;
       if (reply === 'cut') {
         request.socket.destroy();
@@ -61,6 +70,39 @@ export async function startReceiver(port = 0): Promise<WebhookReceiver> {
     },
   };
   return receiver;
+}
+
+/** A receiver in a process of its own, which keeps its address when it is killed and started again. */
+export async function startReceiverProcess(): Promise<WebhookReceiver & { readonly restart: () => Promise<void> }> {
+  const received: ReceivedEvent[] = [];
+  const start = async (port: string): Promise<{ readonly child: ChildProcess; readonly url: string }> => {
+    const file = fileURLToPath(new URL('webhook-receiver-process.ts', import.meta.url));
+    const child = spawn(process.execPath, [file, port], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ready = Promise.withResolvers<string>();
+    child.once('exit', () => ready.reject(new Error('the receiver has exited')));
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.startsWith('http')) ready.resolve(line);
+      // Its clock started with the process.
+      else received.push({ ...(JSON.parse(line) as ReceivedEvent), at: performance.now() });
+    });
+    return { child, url: await ready.promise };
+  };
+  const kill = async (child: ChildProcess): Promise<void> => {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  };
+  const state = await start('0');
+  let { child } = state;
+  return {
+    url: state.url,
+    received,
+    reply: () => ({ status: 204 }),
+    restart: async () => {
+      await kill(child);
+      ({ child } = await start(new URL(state.url).port));
+    },
+    close: () => kill(child),
+  };
 }
 
 /** Settings with which a worker can send events to a receiver of a test. */
