@@ -1,4 +1,5 @@
 import { type JobStatus, jobStatus } from './job.ts';
+import type { ImportLogError } from './import-log.ts';
 import type { JobId, PartnerId } from './ids.ts';
 
 /**
@@ -30,6 +31,12 @@ export type Audience = AudienceCounts & {
   readonly status: JobStatus;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+};
+
+/** What the file entries of an audience add up to. Dismissed entries are left out, as in the status. */
+export type AudienceSummary = {
+  /** Each reason once, failed files before rejected rows. Null if nothing failed. */
+  readonly errors: readonly ImportLogError[] | null;
 };
 
 /** The number of matched devices is rounded for audiences with fewer devices than this. */

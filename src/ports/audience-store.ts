@@ -1,5 +1,5 @@
 import type { JobId } from '../domain/ids.ts';
-import type { Audience, AudienceReach, AudienceScope, FileEntryId } from '../domain/audience.ts';
+import type { Audience, AudienceReach, AudienceScope, AudienceSummary, FileEntryId } from '../domain/audience.ts';
 import type { HistoryEntry, HistoryPosition, RetriedAppend } from '../domain/audience-history.ts';
 import type { Canceled, Cancellation } from '../domain/cancellation.ts';
 import type { FailureCode } from '../domain/failure-catalog.ts';
@@ -152,6 +152,12 @@ export interface AudienceStore {
     audienceId: number,
     page: FileEntryPage,
   ): Promise<({ readonly audience: Audience } & AudienceFilePage) | null>;
+  /** Like `findWithFiles`, with what all entries of the live generation add up to. Without a page, reads no entries. */
+  findDetails(
+    scope: AudienceScope,
+    audienceId: number,
+    page: FileEntryPage | null,
+  ): Promise<({ readonly audience: Audience; readonly summary: AudienceSummary } & AudienceFilePage) | null>;
   /**
    * Dismisses a failed entry, so that it no longer affects the audience's status. Returns `not found` if the live
    * generation has no such entry, and `not failed` if the entry has a different status.

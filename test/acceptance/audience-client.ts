@@ -2,7 +2,7 @@ import {
   audienceDetailsSchema,
   audienceSchema,
   createdAudienceSchema,
-  type AudienceFileRecord,
+  type AudienceDetailsRecord,
   type AudienceRecord,
 } from '../../src/adapters/http/records/audience.ts';
 import { historyListSchema, queuedAppendSchema } from '../../src/adapters/http/records/audience-history.ts';
@@ -16,7 +16,7 @@ import { apiClient, readProblem } from './api-client.ts';
 
 type HistoryEntry = z.infer<typeof historyListSchema>[number];
 
-export type AudienceDetails = AudienceRecord & { readonly file: AudienceFileRecord[] };
+export type AudienceDetails = AudienceDetailsRecord;
 
 export type AudienceClient = {
   readonly request: (path: string, init?: RequestInit) => Promise<Response>;

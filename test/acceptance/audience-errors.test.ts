@@ -56,6 +56,36 @@ describe('audience errors', () => {
     expect(await market.audiences.errors(id)).toEqual(whole.slice(0, 100));
   });
 
+  it('counts the files and rows of each reason in the record', async () => {
+    const { prefix } = market.partner;
+    const { errors } = await market.audiences.get(id);
+    const inFile = (name: string) => ({ file: `${prefix}some/${name}` });
+    expect(errors).toEqual([
+      expect.objectContaining({ code: 'bad_rows', count: 2, row: null, column: null, ...inFile('a.csv') }),
+      expect.objectContaining({ code: 'compression_mismatch', count: 1, row: null, ...inFile('d.csv.gz') }),
+      expect.objectContaining({ code: 'invalid_id', count: 151, row: 3, column: 'id', ...inFile('a.csv') }),
+      expect.objectContaining({ code: 'wrong_column_count', count: 1, row: 4, ...inFile('a.csv') }),
+    ]);
+    const ofOneFile = await market.audiences.errors(id, '?code=compression_mismatch');
+    expect(errors?.[1]?.message).toBe(ofOneFile[0]?.message);
+  });
+
+  it('leaves dismissed files and paths that were corrected out of the reasons of a record', async () => {
+    const { audiences, partner } = market;
+    const { audienceId } = await audiences.create('Corrected', 'typo/');
+    expect(await audiences.settled(audienceId)).toMatchObject({ errors: [{ code: 'no_files', row: null, count: 1 }] });
+    await partner.upload('correct/a.csv', rows(0, 2));
+    await partner.upload('correct/b.csv', `${rows(0, 1)}nonsense,x\n`);
+    await audiences.append(audienceId, 'correct/');
+    const { errors, file } = await audiences.settled(audienceId);
+    expect(errors).toMatchObject([
+      { code: 'bad_rows', count: 1 },
+      { code: 'invalid_id', count: 1, row: 2 },
+    ]);
+    await audiences.dismiss(audienceId, file.find(({ error }) => error?.code === 'bad_rows')?.file_id ?? '');
+    expect(await audiences.get(audienceId)).toMatchObject({ status: 2, errors: null });
+  });
+
   it('lists only the errors with a code or of a file', async () => {
     const whole = await market.audiences.errors(id, '?limit=1000');
     const file = `${market.partner.prefix}some/a.csv`;

@@ -208,7 +208,9 @@ describe('inlet in a script', () => {
     await marketplace.partner.upload(`${path}2.csv`, 'nonsense,\n');
     const made = await run(`audience create Broken ${path} --watch`);
     expect(made.code).toBe(1);
+    expect(made.out).toMatch(/^invalid_id +1 .*2\.csv:1 /m);
     const id = /audience (\d+): failed/.exec(made.out)?.[1];
+    expect((await run(`audience show ${id}`)).out).toMatch(/^invalid_id +1 .*2\.csv:1 /m);
     expect(await run(`audience rename ${id} Mended`)).toMatchObject({
       code: 0,
       out: `audience ${id} is now "Mended"\n`,

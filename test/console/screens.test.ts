@@ -88,6 +88,24 @@ describe('imports', () => {
 });
 
 describe('audiences', () => {
+  it('names every reason with its count, even if the first file has hundreds of rejected rows', async () => {
+    const partner = await newPartner();
+    const first = ['nonsense,x', device(1), ',x'].map((line) => `${line}\n`.repeat(110));
+    await partner.upload('daily/1.csv', rows(0, 1) + first.join(''));
+    await partner.upload('daily/2.csv.gz', 'not compressed\n');
+    const { audienceId } = await partner.audiences.create('Daily', 'daily/');
+    await partner.audiences.settled(audienceId);
+
+    const page = await openAs(partner, `/console/audiences/${audienceId}`);
+    const failed = page.getByRole('region', { name: 'What failed and why' });
+    await failed.getByText('compression_mismatch').waitFor();
+    expect(await failed.getByText('110 rows').count()).toBe(3);
+    expect(await failed.getByText('1 file', { exact: true }).count()).toBe(2);
+    await failed.getByRole('link', { name: 'Show the failed files' }).first().click();
+    await page.getByRole('heading', { name: 'Rejected rows' }).waitFor();
+    await expect.poll(() => page.getByRole('combobox', { name: 'Reason' }).locator('option').count()).toBe(6);
+  });
+
   it('shows the funnel of an audience, appends files, and clears it after a confirmation', async () => {
     const partner = await newPartner();
     await partner.upload('members/1.csv', rows(0, 40, 'buy'));

@@ -33,6 +33,7 @@ const reads = [
   'stage.listStaged',
   'stage.listRejects',
   'audiences.find',
+  'audiences.findDetails',
   'audiences.findWithFiles',
   'audiences.list',
   'audiences.listDead',

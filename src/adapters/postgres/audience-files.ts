@@ -23,7 +23,7 @@ export function inScope({ partnerId, customerId }: AudienceReach): RawBuilder<bo
  * newest failed attempt of each file, and the paths without files. Decision 5: a dismissed entry does not decide the
  * status of the audience. The enclosing query must provide `audience`.
  */
-const audienceFiles: RawBuilder<unknown> = sql`
+export const audienceFiles: RawBuilder<unknown> = sql`
   SELECT f.job_id, f.id, f.key AS s3_path, f.etag, f.status,
          CASE WHEN f.status = ${jobStatus.done} THEN f.accepted_rows ELSE 0 END AS rows,
          CASE WHEN f.status = ${jobStatus.done} THEN f.shown_suppressed ELSE 0 END AS suppressed,

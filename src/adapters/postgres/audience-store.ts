@@ -21,6 +21,7 @@ import { dismissFile, inScope, selectAudienceFiles } from './audience-files.ts';
 import { matching, withAudiencesNotDone } from './audience-filter.ts';
 import { findAppend, isAppendOf, selectHistory } from './audience-history.ts';
 import { hasEntryOf } from './audience-status.ts';
+import { selectAudienceSummary } from './audience-summary.ts';
 import { selectAudienceMarks } from './change-feed.ts';
 import { appendEvent } from './event-log.ts';
 import { readSnapshot } from './db/read-snapshot.ts';
@@ -83,13 +84,17 @@ export function postgresAudienceStore(
       page.filter ? readSnapshot(db, (tx) => selectAudiences(tx, reach, page)) : selectAudiences(db, reach, page),
     // Reads from one snapshot, so that the files match the counts.
     findWithFiles: (scope, audienceId, page) =>
-      db
-        .transaction()
-        .setIsolationLevel('repeatable read')
-        .execute(async (tx) => {
-          const [audience] = await selectAudiences(tx, scope, { audienceId });
-          return audience ? { audience, ...(await selectAudienceFiles(tx, scope, audienceId, page)) } : null;
-        }),
+      readSnapshot(db, async (tx) => {
+        const [audience] = await selectAudiences(tx, scope, { audienceId });
+        return audience ? { audience, ...(await selectAudienceFiles(tx, scope, audienceId, page)) } : null;
+      }),
+    findDetails: (scope, audienceId, page) =>
+      readSnapshot(db, async (tx) => {
+        const [audience] = await selectAudiences(tx, scope, { audienceId });
+        if (!audience) return null;
+        const summary = await selectAudienceSummary(tx, scope, audienceId);
+        return { audience, summary, ...(page ? await selectAudienceFiles(tx, scope, audienceId, page) : noFiles) };
+      }),
     dismissFile: async (scope, audienceId, entry, idempotency = null) => {
       if (!(await findAudience(db, scope, audienceId))) return 'not found';
       const refusal: { is: 'not found' | 'not failed' | null } = { is: null };
@@ -133,6 +138,8 @@ export function postgresAudienceStore(
     postponePurges: (generations, seconds) => postponePurges(db, generations, seconds),
   };
 }
+
+const noFiles = { files: [], next: null };
 
 /** Finds an audience that the caller can access. */
 async function findAudience(

@@ -1,4 +1,10 @@
-import { type Audience, type AudienceReach, type AudienceScope, roundMatches } from '../../domain/audience.ts';
+import {
+  type Audience,
+  type AudienceReach,
+  type AudienceScope,
+  type AudienceSummary,
+  roundMatches,
+} from '../../domain/audience.ts';
 import type { HistoryEntry, HistoryPosition } from '../../domain/audience-history.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { AudienceFilter, ErrorFilter } from '../../domain/list-filters.ts';
@@ -26,20 +32,24 @@ export function roundedAudiences(audiences: AudienceStore, unit: number): Audien
       const found = await audiences.findWithFiles(...about);
       return found && { ...found, audience: roundMatches(found.audience, unit) };
     },
+    findDetails: async (...about) => {
+      const found = await audiences.findDetails(...about);
+      return found && { ...found, audience: roundMatches(found.audience, unit) };
+    },
   };
 }
 
 /** Maximum number of file entries in a record. The remaining entries are listed page by page. */
 export const maxFilesShown = 1_000;
 
-export type AudienceDetails = { readonly audience: Audience } & AudienceFilePage;
+export type AudienceDetails = { readonly audience: Audience; readonly summary: AudienceSummary } & AudienceFilePage;
 
 export async function findAudienceDetails(
   deps: Deps,
   scope: AudienceScope,
   audienceId: number,
 ): Promise<AudienceDetails | null> {
-  return deps.audiences.findWithFiles(scope, audienceId, { after: [0, 0], limit: maxFilesShown });
+  return deps.audiences.findDetails(scope, audienceId, { after: [0, 0], limit: maxFilesShown });
 }
 
 export async function getAudience(deps: Deps, scope: AudienceScope, audienceId: number): Promise<AudienceDetails> {

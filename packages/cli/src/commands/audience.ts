@@ -5,6 +5,7 @@ import { connect } from '../connect.ts';
 import { valueOf } from '../failures/api-errors.ts';
 import { declined } from '../failures/cli-failure.ts';
 import { describeAudience, followAudience } from '../follow/follow-audience.ts';
+import { withReasons } from '../follow/follow-import.ts';
 import { countOf, several, statusPaint, statusWord, timeOf } from '../terminal/format.ts';
 import { outputFor } from '../terminal/output.ts';
 import { confirm } from '../terminal/prompt.ts';
@@ -166,5 +167,6 @@ function pageOf(record: AudienceDetails, stream: NodeJS.WriteStream): string {
     stream,
   );
   const files = record.file.slice(0, shownFiles);
-  return files.length === 0 ? fields : `${fields}\n\n${table(fileColumns, files, stream)}`;
+  const listed = files.length === 0 ? fields : `${fields}\n\n${table(fileColumns, files, stream)}`;
+  return withReasons(listed, record, stream);
 }

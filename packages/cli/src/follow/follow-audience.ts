@@ -4,7 +4,7 @@ import { CliFailure, exitCode, interrupted } from '../failures/cli-failure.ts';
 import { several, statusWord } from '../terminal/format.ts';
 import { type Output, untilInterrupted } from '../terminal/output.ts';
 import { escapeTerminal } from '../terminal/text.ts';
-import { progressReport } from './follow-import.ts';
+import { progressReport, withReasons } from './follow-import.ts';
 
 /** Shows the progress of an audience until no file is pending or loading, and then its outcome. */
 export async function followAudience(inlet: Inlet, audienceId: number, output: Output): Promise<void> {
@@ -20,7 +20,7 @@ export async function followAudience(inlet: Inlet, audienceId: number, output: O
     );
   }
   const record = valueOf(ended);
-  output.line(record, () => describeAudience(record));
+  output.line(record, () => withReasons(describeAudience(record), record, output.stdout));
   if (record.status === 3) throw failureOfAudience(record);
 }
 

@@ -40,14 +40,14 @@ const columns: readonly Column<ImportLogError>[] = [
   { title: 'WHY', of: ({ message }) => message, canShrink: true },
 ];
 
+/** Appends a table of what failed and why. */
+export function withReasons(text: string, { errors }: Pick<ImportLog, 'errors'>, stream: NodeJS.WriteStream): string {
+  return errors === null || errors.length === 0 ? text : `${text}\n\n${table(columns, errors, stream)}`;
+}
+
 /** Prints the outcome of a job. Throws if the job failed, so that the command exits with code 1. */
 function printOutcome(record: ImportLog, output: Output): void {
-  output.line(record, () => {
-    const errors = record.errors ?? [];
-    return [describeImport(record), ...(errors.length === 0 ? [] : ['', table(columns, errors, output.stdout)])].join(
-      '\n',
-    );
-  });
+  output.line(record, () => withReasons(describeImport(record), record, output.stdout));
   const id = record.import_log_id;
   if (rejectedRows(record) > 0) output.note(`List the rejected rows: inlet errors ${id}`);
   if (record.status === 3) throw failureOfJob(record);

@@ -1,6 +1,5 @@
-import type { LoadError } from '@inlet/sdk/browser';
 import { describe, expect, it } from 'vitest';
-import { actionsOn, funnelOf, isMatchRounded, reasonsAmong } from './describe-audience.ts';
+import { actionsOn, funnelOf, isMatchRounded } from './describe-audience.ts';
 
 describe('funnelOf', () => {
   it('compares each step with the uploaded devices', () => {
@@ -39,16 +38,4 @@ describe('actionsOn', () => {
     ['an append without files', { files: null }, ['all']],
     ['a cleared append', { cleared: true }, []],
   ] as const)('for %s', (_name, changes, expected) => expect(actionsOn({ ...append, ...changes })).toEqual(expected));
-});
-
-describe('reasonsAmong', () => {
-  const row: LoadError = { file: 'a', row: 1, column: 'id', code: 'invalid_id', message: 'Bad ID', text: 'x' };
-
-  it('lists each reason once, failed files first', () => {
-    const file: LoadError = { ...row, row: null, column: null, code: 'bad_rows', message: 'Bad rows', text: null };
-    expect(reasonsAmong([row, { ...row, row: 2 }, file])).toEqual([
-      { code: 'bad_rows', message: 'Bad rows', of: 'files', count: null },
-      { code: 'invalid_id', message: 'Bad ID', of: 'rows', count: null },
-    ]);
-  });
 });

@@ -1,5 +1,4 @@
-import type { AudienceDetails, AudienceHistoryEntry, LoadError } from '@inlet/sdk/browser';
-import type { ShownReason } from '../components/reason-list.tsx';
+import type { AudienceDetails, AudienceHistoryEntry } from '@inlet/sdk/browser';
 
 type Step = { readonly name: string; readonly devices: number; readonly share: number; readonly note: string };
 
@@ -41,15 +40,4 @@ export function actionsOn({
   if (status < 2) return cancel_requested_at === null ? ['cancel'] : [];
   if (status === 2) return [];
   return files === null || files.failed === files.all ? ['all'] : ['failed', 'all'];
-}
-
-/** The distinct reasons among the errors of an audience. The API does not count the rows per reason. */
-export function reasonsAmong(errors: readonly LoadError[]): readonly ShownReason[] {
-  const found = new Map<string, ShownReason>();
-  for (const { code, message, row, file } of errors) {
-    const of = row !== null ? 'rows' : file !== null ? 'files' : 'job';
-    if (!found.has(code)) found.set(code, { code, message, of, count: null });
-  }
-  const rank = { job: 0, files: 1, rows: 2 } as const;
-  return [...found.values()].toSorted((a, b) => rank[a.of] - rank[b.of]);
 }

@@ -4,22 +4,14 @@ import { formatCount } from '../format.ts';
 import { type JobOfErrors, listErrors, pageOfJob } from './error-list.ts';
 import { GivenText } from './given-text.tsx';
 import { addressOf } from './list-filters.ts';
+import type { Reason } from './reasons.ts';
 import { RowText, keyOfError } from './rejected-rows.tsx';
 import { ProblemNotice, Skeleton } from './state.tsx';
 import './lists.css';
 
-export type ShownReason = {
-  readonly code: string;
-  /** The explanation in plain words. */
-  readonly message: string;
-  readonly of: 'rows' | 'files' | 'job';
-  /** Null if the API does not count the rows of this reason. */
-  readonly count: number | null;
-};
-
 type Props = {
   readonly job: JobOfErrors;
-  readonly reasons: readonly ShownReason[];
+  readonly reasons: readonly Reason[];
   /** Changes when the rows must be read again. */
   readonly version: string | number;
 };
@@ -55,17 +47,16 @@ export function ReasonList({ job, reasons, version }: Props) {
   );
 }
 
-function countOf({ of, count }: ShownReason): string {
+function countOf({ of, count }: Reason): string {
   if (of === 'job') return 'The whole job';
-  if (count === null) return of === 'rows' ? 'Rejected rows' : 'Failed files';
   const noun = of === 'rows' ? 'row' : 'file';
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-type FirstRowsProps = { readonly job: JobOfErrors; readonly reason: ShownReason; readonly version: string | number };
+type FirstRowsProps = { readonly job: JobOfErrors; readonly reason: Reason; readonly version: string | number };
 
 function FirstRows({ job, reason: { code, count, message }, version }: FirstRowsProps) {
-  const expected = Math.min(rowsShown, count ?? rowsShown);
+  const expected = Math.min(rowsShown, count);
   const { value, problem } = useApi(`${job.kind} ${job.id} ${code} ${version}`, (signal) =>
     listErrors(job, { code, limit: rowsShown }, signal),
   );

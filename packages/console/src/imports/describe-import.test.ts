@@ -6,7 +6,6 @@ import {
   canRetryFailed,
   describeProgress,
   nameOf,
-  reasonsOf,
   rejectedRows,
   summaryOf,
 } from './describe-import.ts';
@@ -83,17 +82,6 @@ describe('canRetry', () => {
     ["a failed import from the partner's own bucket", { status: 3, path_type: 1 }, false],
   ] as const)('tells whether %s can be retried', (_name, changes, expected) => {
     expect(canRetry({ ...record, ...changes })).toBe(expected);
-  });
-});
-
-describe('reasonsOf', () => {
-  it('lists the job first, then files, then rows by count', () => {
-    expect(reasonsOf({ errors }).map(({ code, of }) => [code, of])).toEqual([
-      ['no_files', 'job'],
-      ['wrong_shape', 'files'],
-      ['empty_id', 'rows'],
-      ['invalid_id', 'rows'],
-    ]);
   });
 });
 

@@ -1,4 +1,5 @@
-import type { ImportLog, ImportLogError } from '@inlet/sdk/browser';
+import type { ImportLog } from '@inlet/sdk/browser';
+import { reasonsOf } from '../components/reasons.ts';
 import { formatCount, formatDuration } from '../format.ts';
 
 export function isOpen({ status }: Pick<ImportLog, 'status'>): boolean {
@@ -53,17 +54,6 @@ export function describeProgress({ status, progress }: Pick<ImportLog, 'status' 
 
 function several(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-/** What one reason concerns: rejected rows, files that failed, or the whole job. */
-export type Reason = ImportLogError & { readonly of: 'rows' | 'files' | 'job' };
-
-/** The reasons, those that failed most first. What failed as a whole comes before single rows. */
-export function reasonsOf({ errors }: Pick<ImportLog, 'errors'>): readonly Reason[] {
-  const rank = { job: 0, files: 1, rows: 2 } as const;
-  return (errors ?? [])
-    .map((error) => ({ ...error, of: error.row !== null ? 'rows' : error.file !== null ? 'files' : 'job' }) as const)
-    .toSorted((a, b) => rank[a.of] - rank[b.of] || b.count - a.count);
 }
 
 /** One sentence about what a record means and what to do next. */

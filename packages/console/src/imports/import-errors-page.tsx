@@ -1,7 +1,7 @@
 import { useRoute } from 'preact-iso';
 import { api, useApi } from '../api.ts';
 import { ErrorsPage } from '../components/errors-page.tsx';
-import { reasonsOf } from './describe-import.ts';
+import { reasonsOf } from '../components/reasons.ts';
 
 export function ImportErrorsPage() {
   const { params } = useRoute();

@@ -132,6 +132,8 @@ export type AudienceDetails = {
   readonly matched_devices: number;
   /** When `matched_devices` was counted. Imports since then are not included. Null until a file has been loaded. */
   readonly matched_at: string | null;
+  /** Each reason for failed files and rejected rows, with the number of files or rows and the first of them. Null if nothing failed. Dismissed entries are not counted. GET …/errors lists the files and rows. */
+  readonly errors: readonly ImportLogError[] | null;
   /** The first 1,000 entries. If there are more, the `Link` header points to the next page. */
   readonly file: readonly AudienceFile[];
 };

@@ -3,6 +3,7 @@ import { type Audience, formatEntryId } from '../../../domain/audience.ts';
 import type { AudienceFile } from '../../../ports/audience-store.ts';
 import { type AudienceDetails, maxFilesShown } from '../../../usecases/follow/read-audiences.ts';
 import { code, status, suppressed, timestamp } from '../schemas.ts';
+import { importLogErrorSchema } from './import-log.ts';
 
 // Field names and codes follow the specification.
 
@@ -68,6 +69,10 @@ const audienceFileSchema = z
 
 export const audienceDetailsSchema = audienceSchema
   .extend({
+    errors: z.array(importLogErrorSchema).max(100).nullable().meta({
+      description:
+        'Each reason for failed files and rejected rows, with the number of files or rows and the first of them. Null if nothing failed. Dismissed entries are not counted. GET …/errors lists the files and rows.',
+    }),
     file: z
       .array(audienceFileSchema)
       .max(maxFilesShown)
@@ -115,6 +120,7 @@ export const audienceFileExample: AudienceFileRecord = {
 
 export const audienceDetailsExample: AudienceDetailsRecord = {
   ...audienceExample,
+  errors: null,
   file: [audienceFileExample],
 };
 
@@ -134,8 +140,12 @@ export function audienceRecord(audience: Audience): AudienceRecord {
   };
 }
 
-export function audienceDetailsRecord({ audience, files }: AudienceDetails): AudienceDetailsRecord {
-  return { ...audienceRecord(audience), file: files.map(audienceFileRecord) };
+export function audienceDetailsRecord({ audience, summary, files }: AudienceDetails): AudienceDetailsRecord {
+  return {
+    ...audienceRecord(audience),
+    errors: summary.errors && [...summary.errors],
+    file: files.map(audienceFileRecord),
+  };
 }
 
 export function audienceFileRecord(file: AudienceFile): AudienceFileRecord {

@@ -12,7 +12,7 @@ const numberInString = z
   .regex(/^\d+$/)
   .meta({ description: 'A number as a string.', examples: ['1000000'] });
 
-const importLogErrorSchema = z
+export const importLogErrorSchema = z
   .object({
     code,
     message: z.string(),

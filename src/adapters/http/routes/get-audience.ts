@@ -18,7 +18,6 @@ import {
   audienceDetailsExample,
   audienceDetailsRecord,
   audienceDetailsSchema,
-  audienceRecord,
 } from '../records/audience.ts';
 import { audienceParams } from '../schemas.ts';
 import { audienceFilesAfter } from './list-audience-files.ts';
@@ -91,7 +90,6 @@ const representWithFiles = memoizeRepresentation(audienceDetailsRecord, undefine
     : linkTo(`/v2/firstparty/audience/${audience.id}/files`, maxFilesShown, audienceFilesAfter(next)),
 );
 
-const representWithoutFiles = memoizeRepresentation(({ audience }: AudienceDetails) => ({
-  ...audienceRecord(audience),
-  file: [],
-}));
+const representWithoutFiles = memoizeRepresentation((details: AudienceDetails) =>
+  audienceDetailsRecord({ ...details, files: [] }),
+);

@@ -320,7 +320,7 @@ function loadIdsOf(files: readonly { readonly load_id: LoadId | null }[]): numbe
  * contain.
  */
 async function selectErrors(db: Database, jobId: JobId): Promise<ImportLogError[]> {
-  const { rows } = await sql<{ code: string; detail: string | null; file: string; row: number | null; count: number }>`
+  const { rows } = await sql<ErrorRow>`
     SELECT code, detail, file, "row", count FROM (
       SELECT 0 AS rank, f.id, f.failure_code AS code, f.failure_detail AS detail,
              f.path AS file, NULL::bigint AS "row", 1::bigint AS count
@@ -333,15 +333,20 @@ async function selectErrors(db: Database, jobId: JobId): Promise<ImportLogError[
     ) AS all_errors
     ORDER BY rank, id, count DESC, code LIMIT ${importLogErrorLimit}
   `.execute(db);
-  return rows.map(({ code, detail, file, row, count }) => {
-    if (isRejectReason(code))
-      return { code, message: rejectReasons[code], file, row, column: columnOfReason(code), count };
-    if (isFailureCode(code)) {
-      return { code, message: detail ?? failureCatalog[code].title, file, row, column: null, count };
-    }
-    // A newer release wrote this code before a rollback. The job must still be able to end.
-    return { code: 'internal', message: detail ?? code, file, row, column: null, count };
-  });
+  return rows.map(toError);
+}
+
+/** The first file and row with a code, and how many there are. Without a row, the error is about files. */
+export type ErrorRow = { code: string; detail: string | null; file: string; row: number | null; count: number };
+
+export function toError({ code, detail, file, row, count }: ErrorRow): ImportLogError {
+  if (isRejectReason(code))
+    return { code, message: rejectReasons[code], file, row, column: columnOfReason(code), count };
+  if (isFailureCode(code)) {
+    return { code, message: detail ?? failureCatalog[code].title, file, row, column: null, count };
+  }
+  // A newer release wrote this code before a rollback. The job must still be able to end.
+  return { code: 'internal', message: detail ?? code, file, row, column: null, count };
 }
 
 /**

@@ -1,0 +1,44 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { AudienceScope, AudienceSummary } from '../../domain/audience.ts';
+import { type ImportLogError, importLogErrorLimit } from '../../domain/import-log.ts';
+import { jobStatus } from '../../domain/job.ts';
+import { audienceFiles, inScope } from './audience-files.ts';
+import type { Tx } from './db/tables.ts';
+import { type ErrorRow, toError } from './lane/jobs.ts';
+
+// What all file entries of an audience add up to. The list of entries is paged, so a caller cannot add them up itself.
+
+/** The caller has found the audience. */
+export async function selectAudienceSummary(
+  tx: Tx,
+  scope: AudienceScope,
+  audienceId: number,
+): Promise<AudienceSummary> {
+  const errors = await selectReasons(tx, sql`audience.id = ${audienceId} AND ${inScope(scope)}`);
+  return { errors: errors.length === 0 ? null : errors };
+}
+
+/**
+ * Selects each reason once, with the number of files or rows and the first of them: failed files and paths without files,
+ * then rejected rows. Only entries that decide the status of the audience count. The text of a failure is about one file,
+ * so it is left out if several files failed for the same reason.
+ */
+async function selectReasons(tx: Tx, isAudience: RawBuilder<unknown>): Promise<ImportLogError[]> {
+  const { rows } = await sql<ErrorRow>`
+    SELECT code, detail, file, "row", count FROM (
+      SELECT 0 AS rank, entry.failure_code AS code, count(*) AS count, NULL::bigint AS "row",
+        CASE count(*) WHEN 1 THEN min(entry.failure_detail) END AS detail,
+        (array_agg(entry.s3_path ORDER BY entry.job_id, entry.id))[1] AS file
+      FROM audience, LATERAL (${audienceFiles}) AS entry
+      WHERE ${isAudience} AND entry.status = ${jobStatus.failed} AND entry.decides
+      GROUP BY entry.failure_code
+      UNION ALL
+      SELECT 1, reject.reason, sum(reject.rows)::bigint, (array_agg(reject.first_row ORDER BY entry.job_id, entry.id))[1],
+        NULL, (array_agg(entry.s3_path ORDER BY entry.job_id, entry.id))[1]
+      FROM audience, LATERAL (${audienceFiles}) AS entry, job_file_reject AS reject
+      WHERE ${isAudience} AND entry.decides AND reject.job_file_id = entry.id
+      GROUP BY reject.reason
+    ) AS reason
+    ORDER BY rank, count DESC, code LIMIT ${importLogErrorLimit}`.execute(tx);
+  return rows.map(toError);
+}
