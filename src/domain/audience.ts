@@ -33,8 +33,16 @@ export type Audience = AudienceCounts & {
   readonly updatedAt: Date;
 };
 
-/** What the file entries of an audience add up to. Dismissed entries are left out, as in the status. */
+/**
+ * What the file entries of an audience add up to. Entries that do not decide the status, such as dismissed ones, count
+ * only as entries.
+ */
 export type AudienceSummary = {
+  readonly entries: number;
+  /** Entries that are neither waiting nor loading. */
+  readonly endedEntries: number;
+  readonly failedEntries: number;
+  readonly rejectedRows: number;
   /** Each reason once, failed files before rejected rows. Null if nothing failed. */
   readonly errors: readonly ImportLogError[] | null;
 };

@@ -102,12 +102,37 @@ describe('the file list of an audience', () => {
       ),
     );
     const answer = await audiences.request(`${audiencePath}/${audienceId}`);
-    const { file } = audienceDetailsSchema.parse(await answer.json());
+    const { file, ...record } = audienceDetailsSchema.parse(await answer.json());
     const [, next = ''] = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '') ?? [];
     const more = await api.follow(next.replace('limit=1000', 'limit=150'));
     const listed = await Promise.all(more.map(async (page) => audienceFileListSchema.parse(await page.json())));
     expect(file).toHaveLength(1000);
     expect(listed.map((page) => page.length)).toEqual([150, 51]);
     expect(new Set([...file, ...listed.flat()].map(({ file_id }) => file_id)).size).toBe(1201);
+    expect(record).toMatchObject({ total_files: 1201, processed_files: 1201, failed_files: 0, rejected_rows: 0 });
+  });
+
+  it('counts failed files and rejected rows behind the first 1,000 entries, and streams them without the entries', async () => {
+    const { partner, audiences, stores } = market;
+    await partner.upload('behind/0.csv', rows(0, 1));
+    const { audienceId } = await audiences.create('Behind', 'behind/0.csv');
+    await audiences.settled(audienceId);
+    await withDatabase(stores, (client) =>
+      client.query(
+        `INSERT INTO job_file (job_id, partner_id, audience_id, generation, key, path, etag, size, status, batch_id)
+         SELECT f.job_id, f.partner_id, f.audience_id, f.generation, f.key || n, f.path, f.etag, 1, 2, f.batch_id
+         FROM job_file f, generate_series(1, 1000) n WHERE f.audience_id = $1`,
+        [audienceId],
+      ),
+    );
+    await partner.upload('behind/last.csv', `${rows(0, 1)}nonsense,\n,\n`);
+    await audiences.append(audienceId, 'behind/last.csv');
+    const { file, ...record } = await audiences.settled(audienceId);
+    expect(file.every(({ status }) => status === 2)).toBe(true);
+    expect(record).toMatchObject({ status: 3, total_files: 1002, failed_files: 1, rejected_rows: 2 });
+    const stream = await audiences.request(`${audiencePath}/${audienceId}/events?include_files=false`);
+    const text = await stream.text();
+    expect(text.length).toBeLessThan(10_000);
+    expect(text).toContain('"total_files":1002');
   });
 });

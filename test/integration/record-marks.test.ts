@@ -56,7 +56,7 @@ describe('record marks', () => {
     async () => {
       const scope = { partnerId: service.partner.id, customerId: null };
       const [before] = await deps.audiences.marksOf([id]);
-      const details = await getAudience(deps, scope, id);
+      const details = await getAudience(deps, scope, id, true);
       const [after] = await deps.audiences.marksOf([id]);
       if (!before || !after || before.mark !== after.mark) return null;
       return { ...before, status: details.audience.status, record: JSON.stringify(details) };

@@ -9,7 +9,7 @@ import { type RetrySettings, defaultRetry } from './send.ts';
 import { Secret, readAddress } from './settings.ts';
 import { type Storage, type StorageSettings, readStorage } from './upload/storage.ts';
 import { type UploadFile, type UploadOptions, type Uploaded, uploadFiles } from './upload/upload-files.ts';
-import { type WaitOptions, waitForCompletion } from './wait-for-completion.ts';
+import { type AudienceWaitOptions, type WaitOptions, waitForCompletion } from './wait-for-completion.ts';
 
 export type { CallOptions, ServerEvent, WriteOptions } from './call.ts';
 export { each, type Page } from './each.ts';
@@ -77,17 +77,18 @@ export class Inlet extends Operations {
 
   /** Waits until the status is 2 (done) or 3 (failed). In both cases, the result is `ok`. */
   waitFor(job: ImportJob, options?: WaitOptions<ImportLog>): Promise<Result<ImportLog>>;
-  waitFor(job: AudienceJob, options?: WaitOptions<AudienceDetails>): Promise<Result<AudienceDetails>>;
+  waitFor(job: AudienceJob, options?: AudienceWaitOptions<AudienceDetails>): Promise<Result<AudienceDetails>>;
   waitFor(
     job: ImportJob | AudienceJob,
-    options: WaitOptions<ImportLog> & WaitOptions<AudienceDetails> = {},
+    options: WaitOptions<ImportLog> & AudienceWaitOptions<AudienceDetails> = {},
   ): Promise<Result<ImportLog | AudienceDetails>> {
     if ('import_log_id' in job) {
       const path = `/v1/marketplace/import/${job.import_log_id}`;
       return waitForCompletion<ImportLog>(this.#callApi, { path, auth: 'key' }, options);
     }
     const path = `/v2/firstparty/audience/${job.audience_id}`;
-    return waitForCompletion<AudienceDetails>(this.#callApi, { path, auth: 'key and user token' }, options);
+    const query = options.includeFiles === false ? { include_files: 'false' } : {};
+    return waitForCompletion<AudienceDetails>(this.#callApi, { path, query, auth: 'key and user token' }, options);
   }
 
   /** Renames an audience. It is the same operation as an append, but with a name instead of a path. */

@@ -2,6 +2,11 @@ import type { Call, CallApi, CallOptions } from './call.ts';
 import { type Answered, type Result, fail, succeed } from './result.ts';
 import { rest } from './send.ts';
 
+export type AudienceWaitOptions<T> = WaitOptions<T> & {
+  /** `false` leaves `file` empty. Then `onProgress` is also called while the loaded files are read. Default: true. */
+  readonly includeFiles?: boolean | undefined;
+};
+
 export type WaitOptions<T> = Pick<CallOptions, 'signal' | 'userToken'> & {
   /** Called with the first record and then after each change. */
   readonly onProgress?: ((record: T) => void) | undefined;
@@ -29,7 +34,7 @@ const polling = { firstMs: 250, factor: 1.5, longestMs: 5_000 } as const;
  */
 export async function waitForCompletion<T extends Job>(
   callApi: CallApi,
-  record: Pick<Call, 'path' | 'auth'>,
+  record: Pick<Call, 'path' | 'query' | 'auth'>,
   { onProgress, timeoutMs, signal, userToken }: WaitOptions<T>,
 ): Promise<Result<T>> {
   if (timeoutMs !== undefined && !(timeoutMs >= 0 && timeoutMs < 2 ** 31)) {

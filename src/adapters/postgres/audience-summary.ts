@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { AudienceScope, AudienceSummary } from '../../domain/audience.ts';
 import { type ImportLogError, importLogErrorLimit } from '../../domain/import-log.ts';
-import { jobStatus } from '../../domain/job.ts';
+import { jobStatus, openStatuses } from '../../domain/job.ts';
 import { audienceFiles, inScope } from './audience-files.ts';
 import type { Tx } from './db/tables.ts';
 import { type ErrorRow, toError } from './lane/jobs.ts';
@@ -14,8 +14,25 @@ export async function selectAudienceSummary(
   scope: AudienceScope,
   audienceId: number,
 ): Promise<AudienceSummary> {
-  const errors = await selectReasons(tx, sql`audience.id = ${audienceId} AND ${inScope(scope)}`);
-  return { errors: errors.length === 0 ? null : errors };
+  const isAudience = sql`audience.id = ${audienceId} AND ${inScope(scope)}`;
+  const { entries, ended } = await countEntries(tx, isAudience);
+  const errors = await selectReasons(tx, isAudience);
+  const sum = (of: 'files' | 'rows'): number =>
+    errors.reduce((all, { row, count }) => ((row === null) === (of === 'files') ? all + count : all), 0);
+  return {
+    entries,
+    endedEntries: ended,
+    failedEntries: sum('files'),
+    rejectedRows: sum('rows'),
+    errors: errors.length === 0 ? null : errors,
+  };
+}
+
+async function countEntries(tx: Tx, isAudience: RawBuilder<unknown>): Promise<{ entries: number; ended: number }> {
+  const { rows } = await sql<{ entries: number; ended: number }>`
+    SELECT count(*) AS entries, count(*) FILTER (WHERE entry.status NOT IN (${sql.join(openStatuses)})) AS ended
+    FROM audience, LATERAL (${audienceFiles}) AS entry WHERE ${isAudience}`.execute(tx);
+  return rows[0] ?? { entries: 0, ended: 0 };
 }
 
 /**

@@ -12,7 +12,7 @@ import { type AudienceDetails, findAudienceDetails } from './read-audiences.ts';
 import { type FollowerLimits, type RecordBroadcaster, followerLimit, recordBroadcaster } from './record-broadcaster.ts';
 
 type OneImport = { readonly partnerId: PartnerId; readonly importLogId: number };
-type OneAudience = { readonly scope: AudienceScope; readonly audienceId: number };
+type OneAudience = { readonly scope: AudienceScope; readonly audienceId: number; readonly hasFiles: boolean };
 
 export type FollowedRecords = {
   readonly imports: RecordBroadcaster<OneImport, ImportLog>;
@@ -54,9 +54,11 @@ export function followedRecords(deps: Deps): FollowedRecords {
     {
       idOf: ({ audienceId }) => audienceId,
       ownerOf: ({ scope }) => scope,
-      keyOf: ({ scope, audienceId }) => `${scope.partnerId} ${scope.customerId} ${audienceId}`,
+      keyOf: ({ scope, audienceId, hasFiles }) =>
+        `${scope.partnerId} ${scope.customerId} ${audienceId}${hasFiles ? ' files' : ''}`,
       marksOf: (ids) => deps.audiences.marksOf(ids),
-      read: ({ scope, audienceId }) => asCaller(scope, () => findAudienceDetails(deps, scope, audienceId)),
+      read: ({ scope, audienceId, hasFiles }) =>
+        asCaller(scope, () => findAudienceDetails(deps, scope, audienceId, hasFiles)),
       isMoving: () => false,
     },
     shared,

@@ -48,12 +48,18 @@ export async function findAudienceDetails(
   deps: Deps,
   scope: AudienceScope,
   audienceId: number,
+  hasFiles: boolean,
 ): Promise<AudienceDetails | null> {
-  return deps.audiences.findDetails(scope, audienceId, { after: [0, 0], limit: maxFilesShown });
+  return deps.audiences.findDetails(scope, audienceId, hasFiles ? { after: [0, 0], limit: maxFilesShown } : null);
 }
 
-export async function getAudience(deps: Deps, scope: AudienceScope, audienceId: number): Promise<AudienceDetails> {
-  const found = await findAudienceDetails(deps, scope, audienceId);
+export async function getAudience(
+  deps: Deps,
+  scope: AudienceScope,
+  audienceId: number,
+  hasFiles: boolean,
+): Promise<AudienceDetails> {
+  const found = await findAudienceDetails(deps, scope, audienceId, hasFiles);
   if (!found) throw noSuchAudience(audienceId);
   return found;
 }

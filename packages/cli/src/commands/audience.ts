@@ -123,7 +123,7 @@ function addAudienceReads(audience: Command): void {
       if (options.watch) return followAudience(inlet, id, output);
       const record = valueOf(await inlet.getAudience(id));
       output.result(record, () => pageOf(record, output.stdout));
-      const more = record.file.length - shownFiles;
+      const more = record.total_files - shownFiles;
       if (more > 0) output.note(`${several(more, 'more file')} not shown. Use --json to list up to 1,000 files.`);
       if (record.status === 3) output.note(`List the errors: inlet errors ${id} --audience`);
     });

@@ -1,7 +1,7 @@
 import type { AudienceDetails, Inlet } from '@inlet/sdk';
 import { valueOf } from '../failures/api-errors.ts';
 import { CliFailure, exitCode, interrupted } from '../failures/cli-failure.ts';
-import { several, statusWord } from '../terminal/format.ts';
+import { countOf, several, statusWord } from '../terminal/format.ts';
 import { type Output, untilInterrupted } from '../terminal/output.ts';
 import { escapeTerminal } from '../terminal/text.ts';
 import { progressReport, withReasons } from './follow-import.ts';
@@ -12,28 +12,27 @@ export async function followAudience(inlet: Inlet, audienceId: number, output: O
   const onProgress = (record: AudienceDetails): void => {
     if (record.status < 2) report.show(record, [describeAudience(record)]);
   };
-  const ended = await untilInterrupted((signal) => inlet.waitFor({ audience_id: audienceId }, { onProgress, signal }));
+  const ended = await untilInterrupted((signal) =>
+    inlet.waitFor({ audience_id: audienceId }, { includeFiles: false, onProgress, signal }),
+  );
   report.end();
   if (!ended.ok && ended.problem.code === 'aborted') {
     throw interrupted(
       `Audience ${audienceId} continues to load. Follow it with: inlet audience show ${audienceId} --watch`,
     );
   }
-  const record = valueOf(ended);
+  // With --json, the last line lists the files.
+  const record = output.isJson ? valueOf(await inlet.getAudience(audienceId)) : valueOf(ended);
   output.line(record, () => withReasons(describeAudience(record), record, output.stdout));
   if (record.status === 3) throw failureOfAudience(record);
 }
 
-/** The maximum number of files in an audience record. */
-const listedFiles = 1_000;
-
 export function describeAudience(record: AudienceDetails): string {
-  const ended = record.file.filter(({ status }) => status > 1).length;
-  const failed = record.file.filter(({ status }) => status === 3).length;
+  const { processed_files: processed, total_files: total, failed_files: failed } = record;
   return [
     `audience ${escapeTerminal(String(record.audience_id))}: ${statusWord(record)}`,
-    `${ended} of ${record.file.length < listedFiles ? '' : 'the first '}${several(record.file.length, 'file')} processed`,
-    ...(failed === 0 ? [] : [`${failed} failed`]),
+    `${countOf(processed)} of ${several(total, 'file')} processed`,
+    ...(failed === 0 ? [] : [`${countOf(failed)} failed`]),
     several(record.unique_devices, 'device'),
     `${several(record.matched_devices, 'device')} matched`,
   ].join(', ');

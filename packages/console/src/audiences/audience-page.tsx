@@ -15,7 +15,7 @@ import { AudienceHistory } from './audience-history.tsx';
 import { AudienceReasons } from './audience-reasons.tsx';
 import { ClearDialog } from './clear-dialog.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
-import { funnelOf, isFailed, isMatchRounded } from './describe-audience.ts';
+import { funnelOf, isMatchRounded } from './describe-audience.ts';
 import './audiences.css';
 
 export function AudiencePage() {
@@ -25,7 +25,7 @@ export function AudiencePage() {
 
 function AudienceOf({ id }: { readonly id: number }) {
   const { value, problem, isReconnecting, restart } = useFollow(`audience ${id}`, (signal) =>
-    api.followAudience(id, { signal }),
+    api.followAudience(id, { query: { include_files: 'false' }, signal }),
   );
   const { route } = useLocation();
   const [open, setOpen] = useState<'clear' | 'delete' | 'rename' | null>(null);
@@ -90,7 +90,7 @@ type ActionsProps = {
   readonly onOpen: (dialog: 'clear' | 'delete' | 'rename') => void;
 };
 
-function Actions({ audience: { audience_id, default_warehouse_segment_id, file }, onOpen }: ActionsProps) {
+function Actions({ audience: { audience_id, default_warehouse_segment_id, total_files }, onOpen }: ActionsProps) {
   const canWrite = signedIn()?.scopes.includes('audience:write') ?? false;
   return (
     <>
@@ -110,7 +110,7 @@ function Actions({ audience: { audience_id, default_warehouse_segment_id, file }
           Rename …
         </button>
       )}
-      {canWrite && file.length > 0 && (
+      {canWrite && total_files > 0 && (
         <button type="button" class="danger" onClick={() => onOpen('clear')}>
           Clear …
         </button>
@@ -126,7 +126,7 @@ function Actions({ audience: { audience_id, default_warehouse_segment_id, file }
 
 function Funnel({ audience }: { readonly audience: AudienceDetails }) {
   const { status, matched_at, unique_devices, matched_devices } = audience;
-  const isEmpty = audience.file.length === 0;
+  const isEmpty = audience.total_files === 0;
   return (
     <section class="card stack" aria-labelledby="devices">
       <div class="row">
@@ -172,11 +172,10 @@ function Funnel({ audience }: { readonly audience: AudienceDetails }) {
   );
 }
 
-function sentenceOf({ status, file }: AudienceDetails): string {
-  if (file.length === 0) return 'This audience is empty. Append files to fill it.';
+function sentenceOf({ status, total_files, failed_files: failed }: AudienceDetails): string {
+  if (total_files === 0) return 'This audience is empty. Append files to fill it.';
   if (status === 0) return 'Queued behind earlier jobs.';
   if (status === 1) return 'Loading files.';
-  const failed = file.filter(isFailed).length;
   if (status === 2) return 'All files are loaded.';
   return `${formatCount(failed)} ${failed === 1 ? 'file' : 'files'} failed. Fix and append ${failed === 1 ? 'it' : 'them'} again, or dismiss the failed ${failed === 1 ? 'entry' : 'entries'}.`;
 }

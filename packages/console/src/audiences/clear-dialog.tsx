@@ -30,13 +30,12 @@ const texts = {
   },
 } as const;
 
-const entriesInRecord = 1_000;
 const filesCounted = 500;
 const openFiles: Readonly<Record<string, string | number>> = { limit: filesCounted, status: '0,1' };
 
 /** Names what a clear or a delete cancels and removes before it happens. It cannot be undone. */
 export function ClearDialog({ audience, does, onClose }: Props) {
-  const { audience_id: id, name, unique_devices, file, status } = audience;
+  const { audience_id: id, name, unique_devices, total_files: entries, status } = audience;
   const text = texts[does];
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -56,7 +55,6 @@ export function ClearDialog({ audience, does, onClose }: Props) {
     setProblem(result.problem);
   }
 
-  const loaded = file.filter((entry) => entry.status === 2).length;
   return (
     <Dialog title={text.title} onClose={() => onClose(false)}>
       <p>
@@ -72,8 +70,8 @@ export function ClearDialog({ audience, does, onClose }: Props) {
           from the audience.
         </li>
         <li>
-          The entries of <strong>{countUpTo(loaded, file.length, entriesInRecord)}</strong> loaded{' '}
-          {loaded === 1 ? 'file' : 'files'} are removed. The files themselves stay in the storage.
+          The entries of <strong>{formatCount(entries)}</strong> {entries === 1 ? 'file' : 'files'} are removed. The
+          files themselves stay in the storage.
         </li>
         {does === 'delete' && (
           <li>

@@ -132,6 +132,14 @@ export type AudienceDetails = {
   readonly matched_devices: number;
   /** When `matched_devices` was counted. Imports since then are not included. Null until a file has been loaded. */
   readonly matched_at: string | null;
+  /** Number of file entries, of which `file` contains the first 1,000. */
+  readonly total_files: number;
+  /** Number of file entries that are neither waiting nor loading. */
+  readonly processed_files: number;
+  /** Number of failed file entries, without those that no longer affect the status of the audience. */
+  readonly failed_files: number;
+  /** Rows that were skipped or made their file fail, for the reasons in `errors`. */
+  readonly rejected_rows: number;
   /** Each reason for failed files and rejected rows, with the number of files or rows and the first of them. Null if nothing failed. Dismissed entries are not counted. GET …/errors lists the files and rows. */
   readonly errors: readonly ImportLogError[] | null;
   /** The first 1,000 entries. If there are more, the `Link` header points to the next page. */

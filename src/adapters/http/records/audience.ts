@@ -69,6 +69,14 @@ const audienceFileSchema = z
 
 export const audienceDetailsSchema = audienceSchema
   .extend({
+    total_files: z.int().meta({ description: 'Number of file entries, of which `file` contains the first 1,000.' }),
+    processed_files: z.int().meta({ description: 'Number of file entries that are neither waiting nor loading.' }),
+    failed_files: z.int().meta({
+      description: 'Number of failed file entries, without those that no longer affect the status of the audience.',
+    }),
+    rejected_rows: z
+      .int()
+      .meta({ description: 'Rows that were skipped or made their file fail, for the reasons in `errors`.' }),
     errors: z.array(importLogErrorSchema).max(100).nullable().meta({
       description:
         'Each reason for failed files and rejected rows, with the number of files or rows and the first of them. Null if nothing failed. Dismissed entries are not counted. GET …/errors lists the files and rows.',
@@ -120,6 +128,10 @@ export const audienceFileExample: AudienceFileRecord = {
 
 export const audienceDetailsExample: AudienceDetailsRecord = {
   ...audienceExample,
+  total_files: 1,
+  processed_files: 1,
+  failed_files: 0,
+  rejected_rows: 0,
   errors: null,
   file: [audienceFileExample],
 };
@@ -143,6 +155,10 @@ export function audienceRecord(audience: Audience): AudienceRecord {
 export function audienceDetailsRecord({ audience, summary, files }: AudienceDetails): AudienceDetailsRecord {
   return {
     ...audienceRecord(audience),
+    total_files: summary.entries,
+    processed_files: summary.endedEntries,
+    failed_files: summary.failedEntries,
+    rejected_rows: summary.rejectedRows,
     errors: summary.errors && [...summary.errors],
     file: files.map(audienceFileRecord),
   };

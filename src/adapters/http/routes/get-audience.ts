@@ -76,20 +76,17 @@ export function audienceResource(
   audienceId: number,
   { include_files }: z.infer<typeof audienceQuery>,
 ): Resource<AudienceDetails, AudienceDetailsRecord> {
+  const hasFiles = include_files === 'true';
   return {
-    read: () => get(deps, scope, audienceId),
-    subscribe: (interest) => deps.following.audiences.follow({ scope, audienceId }, interest),
+    read: () => get(deps, scope, audienceId, hasFiles),
+    subscribe: (interest) => deps.following.audiences.follow({ scope, audienceId, hasFiles }, interest),
     notFound: () => noSuchAudience(audienceId),
-    represent: include_files === 'true' ? representWithFiles : representWithoutFiles,
+    represent,
   };
 }
 
-const representWithFiles = memoizeRepresentation(audienceDetailsRecord, undefined, ({ audience, next }) =>
+const represent = memoizeRepresentation(audienceDetailsRecord, undefined, ({ audience, next }) =>
   next === null
     ? null
     : linkTo(`/v2/firstparty/audience/${audience.id}/files`, maxFilesShown, audienceFilesAfter(next)),
-);
-
-const representWithoutFiles = memoizeRepresentation((details: AudienceDetails) =>
-  audienceDetailsRecord({ ...details, files: [] }),
 );
