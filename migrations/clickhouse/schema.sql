@@ -91,6 +91,19 @@ ENGINE = ReplacingMergeTree
 ORDER BY device
 SETTINGS index_granularity = 1024;
 
+CREATE TABLE {database}.drop_items_local
+(
+    `cycle_id` UInt64,
+    `kind` UInt8,
+    `list` LowCardinality(String),
+    `item` String,
+    `hash` FixedString(32)
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY (cycle_id, kind)
+ORDER BY (kind, list, hash, item)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+
 CREATE TABLE {database}.erased_devices_local
 (
     `batch_id` UInt64,

@@ -315,6 +315,6 @@ function csvOf(erased: readonly ProofTable[], remaining: readonly ProofReplica[]
 }
 
 /** The text that is signed: the proof without its signature, as JSON with sorted names and without white space. */
-export function signedText(proof: ErasureProof): string {
+export function signedText(proof: object): string {
   return canonicalJson(proof);
 }

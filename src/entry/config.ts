@@ -7,6 +7,7 @@ import { type Quotas, defaultQuotas } from '../domain/quota.ts';
 import { type Retention, defaultRetention, minAuditLogDays, minJobDays } from '../domain/retention.ts';
 import { Secret } from '../domain/secret.ts';
 import { consoleSettings, findMissingConsoleSettings } from './console-settings.ts';
+import { dropSettings, findDropMistakes } from './drop-settings.ts';
 import { httpSettings } from './http-settings.ts';
 import { findMissingOidcSettings, oidcSettings } from './oidc-settings.ts';
 import { findNotificationMistakes, subscriptionSettings } from './subscription-settings.ts';
@@ -229,6 +230,7 @@ const settings = z.object({
     .describe(
       'Secret key (Ed25519) with which workers sign proofs of erasures, 64 hexadecimal digits. If it is not set, proofs are not signed. See privacy.md.',
     ),
+  ...dropSettings,
   ...webhookSettings,
   ...oidcSettings,
   ...consoleSettings,
@@ -238,6 +240,7 @@ export const configSchema = settings
   .superRefine((config, context) => {
     const mistakes = [
       ...findHalfKeys(config),
+      ...findDropMistakes(config),
       ...findNotificationMistakes(config),
       ...findTlsMistakes(config),
       ...findMissingOidcSettings(config),

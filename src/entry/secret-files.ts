@@ -15,6 +15,7 @@ export const secretSettings = [
   'INLET_OTLP_URL',
   'INLET_REPORT_KEY',
   'INLET_PROOF_KEY',
+  'INLET_DROP_API_KEY',
   'INLET_CONSOLE_OIDC_CLIENT_SECRET',
 ] as const;
 

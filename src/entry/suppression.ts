@@ -14,6 +14,7 @@ import {
   syncSuppression,
 } from '../usecases/admin/suppression.ts';
 import { requireRecordedTopology } from '../usecases/admin/topology.ts';
+import type { CycleSuppression } from '../ports/drop.ts';
 import type { RecordedList } from '../ports/suppression.ts';
 import { type Config, readConfig } from './config.ts';
 import { withTopology } from './connect-engine.ts';
@@ -28,7 +29,7 @@ export async function changeEntries(
   { isRemoval }: Change,
   config: Config = readConfig(),
 ): Promise<RecordedList> {
-  const hashes = entries.map((text, index) => hashOf(text, `Entry ${index + 1}`));
+  const hashes = entries.map((text, index) => hashOfEntry(text, `Entry ${index + 1}`));
   return change(config, (deps) =>
     changeSuppression(deps, { isRemoval, hashes: oneByOne(hashes), actor: operatorName() }),
   );
@@ -96,13 +97,23 @@ async function* hashesIn(path: string): AsyncGenerator<string> {
       if (layout === 'drop') continue;
     }
     const text = entryTextOf(line, layout);
-    if (text !== null) yield hashOf(text, `Line ${row}`);
+    if (text !== null) yield hashOfEntry(text, `Line ${row}`);
   }
   if (input.errored) await failed;
 }
 
+/** The suppression list, as a cycle of DROP changes it. */
+export function cycleSuppression(config: Config): CycleSuppression {
+  return {
+    change: async (hashes, isRemoval) => {
+      await change(config, (deps) => changeSuppression(deps, { isRemoval, hashes, actor: operatorName() }));
+    },
+    countOutdatedJobs: () => withList(config, ({ records }) => records.countOutdatedJobs()),
+  };
+}
+
 /** The text is not part of the message, because it can be an advertising ID. */
-function hashOf(text: string, where: string): string {
+export function hashOfEntry(text: string, where: string): string {
   const entry = readSuppressionEntry(text);
   if (entry === null) throw invalid(`${where} is neither an advertising ID nor a SHA-256 hash in Base64.`);
   return entry.is === 'hash' ? entry.hash : hashOfDevice(entry.digits);

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { DropProof } from '../domain/drop-proof.ts';
 import type {
   ErasedRows,
   Erasure,
@@ -198,5 +199,5 @@ export interface ProofSigner {
   /** SHA-256, in hexadecimal. */
   digest(text: string): string;
   /** Null if no key is configured. */
-  sign(proof: ErasureProof): ProofSignature | null;
+  sign(proof: ErasureProof | DropProof): ProofSignature | null;
 }

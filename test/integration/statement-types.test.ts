@@ -1,6 +1,7 @@
 import type { InsertType, SelectType } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Tables } from '../../src/adapters/postgres/db/tables.ts';
+import { dropColumns } from './drop-columns.ts';
 import { erasureColumns } from './erasure-columns.ts';
 import { subscriptionColumns } from './subscription-columns.ts';
 import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
@@ -205,6 +206,7 @@ const statementTypes: Specs = {
     failure: 'string?',
   },
   source_bucket: { identity: 'string', recorded_at: 'date=' },
+  ...dropColumns,
   ...erasureColumns,
   customer: { id: 'number=', partner_id: 'number', name: 'string', created_at: 'date=' },
   user_token: {

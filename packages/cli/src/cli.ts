@@ -24,6 +24,7 @@ import { report } from './failures/report.ts';
 import { version } from './generated/version.ts';
 
 export { wholeNumber } from './commands/arguments.ts';
+export { fieldList, table } from './terminal/table.ts';
 
 /**
  * Creates a program with all partner commands, in the order in which a partner needs them. `addMore` adds the operator

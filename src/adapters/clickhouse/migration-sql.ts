@@ -17,6 +17,7 @@ export const replicatedTables: ReadonlySet<string> = new Set([
   'load_rejects_local',
   'purged_generations_local',
   'erased_devices_local',
+  'drop_items_local',
   ...indexTables,
   'index_lease_local',
 ]);

@@ -24,8 +24,12 @@ export function hashPrefix(hash: string): string {
 }
 
 /** California's DROP hashes the 32 hexadecimal digits of an ID in lower case. */
+export function hashOfDeviceSql(device: string): string {
+  return `SHA256(lower(hex(${device})))`;
+}
+
 export function hashPrefixOf(device: string): string {
-  return hashPrefix(`SHA256(lower(hex(${device})))`);
+  return hashPrefix(hashOfDeviceSql(device));
 }
 
 const listIncomplete = 'The suppression list is incomplete on this server';

@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
-import { type ErasureProof, signedText } from '../../domain/erasure.ts';
+import { signedText } from '../../domain/erasure.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { ProofSigner } from '../../ports/erasure.ts';
 
@@ -22,7 +22,7 @@ export function ed25519ProofSigner(seed: Secret | undefined): ProofSigner & { re
   return {
     publicKey: publicKey.toString('base64'),
     digest,
-    sign: (proof: ErasureProof) => ({
+    sign: (proof) => ({
       algorithm: 'Ed25519',
       key_id: createHash('sha256').update(publicKey).digest('hex').slice(0, 16),
       public_key: publicKey.toString('base64'),

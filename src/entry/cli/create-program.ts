@@ -13,6 +13,7 @@ import { addKeyCommands } from './key-commands.ts';
 import { addKnownDevicesCommands } from './known-devices-command.ts';
 import { addRepairCommands } from './repair-command.ts';
 import { addPrivacyCommands } from './privacy-command.ts';
+import { addDropCommands } from './drop-commands.ts';
 import { addSuppressionCommands } from './suppression-commands.ts';
 import { addTopologyCommands } from './topology-command.ts';
 import { addPartnerCommands } from './partner-commands.ts';
@@ -38,6 +39,7 @@ export function createProgram(): Command {
     addPrivacyCommands(program);
     addTopologyCommands(program);
     addSuppressionCommands(program);
+    addDropCommands(program);
     addExamples(program);
   });
 }

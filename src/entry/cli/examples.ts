@@ -50,6 +50,10 @@ const examples: Readonly<Record<string, string>> = {
   'privacy suppress status': 'inlet privacy suppress status',
   'privacy suppress sync': 'inlet privacy suppress sync',
   'privacy suppress match': 'inlet privacy suppress match',
+  'privacy drop sync': 'inlet privacy drop sync --wait',
+  'privacy drop status': 'inlet privacy drop status',
+  'privacy drop report': 'inlet privacy drop report 3 > proof.json',
+  'privacy drop amend': 'inlet privacy drop amend 3 --file corrected.csv',
   'topology show': 'inlet topology',
   'topology change': 'inlet topology change --confirm',
 };

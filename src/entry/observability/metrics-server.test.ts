@@ -34,6 +34,8 @@ const state: QueueStats = {
   openErasures: 0,
   oldestErasureSeconds: 0,
   lastErasureSeconds: 0,
+  dropFetchSeconds: 0,
+  dropCycleSeconds: 0,
 };
 
 describe('the metrics server', () => {

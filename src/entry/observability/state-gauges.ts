@@ -58,6 +58,16 @@ const single: readonly (readonly [name: string, help: string, from: keyof QueueS
     'Duration of the batch of erasures that ended last, from its start. 0 if none has ended.',
     'lastErasureSeconds',
   ],
+  [
+    'inlet_drop_fetch_age_seconds',
+    'Time since the deletion list of DROP was last fetched. 0 if DROP is not in use.',
+    'dropFetchSeconds',
+  ],
+  [
+    'inlet_drop_cycle_age_seconds',
+    'Time since the deletion list of the open DROP cycle was downloaded. 0 if no cycle is open.',
+    'dropCycleSeconds',
+  ],
   ['inlet_webhooks_failing', 'Enabled webhooks whose last attempts have failed.', 'webhooksFailing'],
 ];
 

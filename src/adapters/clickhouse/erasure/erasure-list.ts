@@ -165,7 +165,7 @@ export async function listStandIns(engine: Engine, listId: number): Promise<void
 }
 
 /** Hexadecimal digits in a rejected line that can be a device ID, with or without hyphens. */
-const idsInText = `arrayMap(found -> toUUIDOrZero(${hyphenated(`replaceAll(lower(found), '-', '')`)}),
+export const idsInText = `arrayMap(found -> toUUIDOrZero(${hyphenated(`replaceAll(lower(found), '-', '')`)}),
   extractAll(text, '[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}'))`;
 
 /** Hashes of a device as partners compute them: of the ID in lowercase, in uppercase, and without hyphens. */

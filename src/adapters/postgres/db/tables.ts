@@ -2,8 +2,10 @@ import type { BatchId, JobId, LoadId, PartnerId } from '../../../domain/ids.ts';
 import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import type { SubscriptionObjectTable, SubscriptionStateTable, SubscriptionTable } from './subscription-tables.ts';
 import type { ImportLogError } from '../../../domain/import-log.ts';
+import type { DropTables } from './drop-tables.ts';
 import type { ErasureBatchTable, ErasureTable } from './erasure-tables.ts';
 import type { SuppressionTable } from './suppression-tables.ts';
+import type { JobFileRejectTable, RejectExportTable, RejectFileTable } from './reject-tables.ts';
 
 // The migrated schema, as a type for Kysely. test/integration/statement-types.test.ts compares this type with the
 // database. bigint is parsed as a number: see `connect.ts`.
@@ -227,39 +229,6 @@ type AcceptedRequestTable = {
   fingerprint: Uint8Array;
   result: ColumnType<unknown, string, string>;
   accepted_at: Timestamp;
-};
-
-type JobFileRejectTable = { job_file_id: number; reason: string; rows: number; first_row: number };
-
-type RejectExportTable = {
-  id: Generated<number>;
-  partner_id: PartnerId;
-  job_id: JobId;
-  job_file_id: number | null;
-  folder: string;
-  status: Generated<number>;
-  attempt: Generated<number>;
-  earlier_attempts: Generated<number>;
-  claimed_until: Date | null;
-  requested_at: Timestamp;
-  started_at: Date | null;
-  finished_at: Date | null;
-  expires_at: Date | null;
-  failure_code: string | null;
-  failure_detail: string | null;
-};
-
-type RejectFileTable = {
-  export_id: number;
-  job_file_id: number;
-  partner_id: PartnerId;
-  status: Generated<number>;
-  bytes_read: Generated<number>;
-  rows: Generated<number>;
-  object_key: string | null;
-  object_bytes: Generated<number>;
-  failure_code: string | null;
-  failure_detail: string | null;
 };
 
 type RequestWindowTable = { partner_id: PartnerId; key_id: number; number: number; taken: number };
@@ -490,7 +459,7 @@ export type Tables = {
   request_window: RequestWindowTable;
   partner_usage: PartnerUsageTable;
   accepted_request: AcceptedRequestTable;
-};
+} & DropTables;
 
 export type Database = Kysely<Tables>;
 export type Tx = Transaction<Tables>;

@@ -42,6 +42,10 @@ const names = [
   'oldestErasureSeconds',
   /** How long the batch of erasures that ended last took. */
   'lastErasureSeconds',
+  /** The time since DROP was last asked successfully. 0 if it is not in use. */
+  'dropFetchSeconds',
+  /** The age of the archive whose devices are not erased and answered yet. */
+  'dropCycleSeconds',
 ] as const;
 
 /** A sum or an age over no rows is null, which is converted to 0. */
@@ -54,7 +58,7 @@ const workersAreNamed = `${livenessSessionName} %`;
 /** Calls a database function, because the API role cannot read the jobs of all partners. */
 export async function selectQueueStats(client: ClientBase): Promise<QueueStats> {
   const { rows } = await client.query<{ waits: unknown }>(
-    'SELECT what_waits($1, $2, $3) || index_waits() || report_waits() || webhook_waits() || subscription_waits() || erasure_waits() AS waits',
+    'SELECT what_waits($1, $2, $3) || index_waits() || report_waits() || webhook_waits() || subscription_waits() || erasure_waits() || drop_waits() AS waits',
     [laneQueue, fileQueue, workersAreNamed],
   );
   return rowSchema.parse(rows[0]?.waits);
@@ -63,7 +67,7 @@ export async function selectQueueStats(client: ClientBase): Promise<QueueStats> 
 /** Reads the same statistics through a pool. */
 export async function readQueueStats(db: Database): Promise<QueueStats> {
   const { rows } = await sql<{ waits: unknown }>`
-    SELECT what_waits(${laneQueue}, ${fileQueue}, ${workersAreNamed}) || index_waits() || report_waits() || webhook_waits() || subscription_waits() || erasure_waits() AS waits`.execute(
+    SELECT what_waits(${laneQueue}, ${fileQueue}, ${workersAreNamed}) || index_waits() || report_waits() || webhook_waits() || subscription_waits() || erasure_waits() || drop_waits() AS waits`.execute(
     db,
   );
   return rowSchema.parse(rows[0]?.waits);

@@ -1,0 +1,141 @@
+import { Readable } from 'node:stream';
+import { maxRetryAfterSeconds, requireArchiveName } from '../../domain/drop.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { readRetryAfter } from '../../domain/webhook-schedule.ts';
+import type { DropApi, DropDelay, UploadResult } from '../../ports/drop.ts';
+
+// The data broker API of California's DROP, version 1.2.0.
+
+type Settings = { readonly url: string; readonly apiKey: Secret; readonly timeoutMs?: number };
+
+/** Time for a whole request. An archive can have 2 GB. */
+const defaultTimeoutMs = 3_600_000;
+
+/** A response that is not an archive. */
+const maxResponseBytes = 1024 * 1024;
+const maxMessageLength = 300;
+
+export function httpDropApi({ url, apiKey, timeoutMs = defaultTimeoutMs }: Settings): DropApi {
+  const base = url.replace(/\/+$/, '');
+  const request = async (path: string, init: RequestInit, signal: AbortSignal): Promise<Response | DropDelay> => {
+    try {
+      return await fetch(base + path, {
+        ...init,
+        headers: { accept: 'application/zip, application/json', 'X-API-KEY': apiKey.reveal() },
+        // Otherwise, the key would be sent to the address of the redirect.
+        redirect: 'error',
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      return delay('drop', null, `DROP cannot be reached (${causeOf(error)}).`);
+    }
+  };
+  const upload = async (
+    path: string,
+    { name, content }: { readonly name: string; readonly content: Buffer },
+    signal: AbortSignal,
+  ): Promise<UploadResult> => {
+    const body = new FormData();
+    body.append('files', new Blob([Uint8Array.from(content)], { type: 'text/csv' }), name);
+    const response = await request(path, { method: 'POST', body }, signal);
+    if (!(response instanceof Response)) return response;
+    const answer = await readAnswer(response);
+    if (response.status === 409) return { is: 'no_batch', message: answer.message };
+    if (response.status !== 202 && response.status !== 400) return delayOf(response, answer.message);
+    if (answer.accepted.includes(name)) return { is: 'accepted', message: answer.message };
+    return { is: 'rejected', message: answer.rejected.get(name) ?? answer.message };
+  };
+  return {
+    download: async (signal) => {
+      const response = await request('/data/download', {}, signal);
+      if (!(response instanceof Response)) return response;
+      const isArchive = response.headers.get('content-type')?.startsWith('application/zip') ?? false;
+      if (response.status === 200 && isArchive && response.body)
+        return { is: 'archive', name: nameOf(response), body: Readable.fromWeb(response.body) };
+      const { message } = await readAnswer(response);
+      if (response.status === 200) return { is: 'nothing_new' };
+      if (response.status === 202) return delay('archive', response, message);
+      if (response.status === 409) return delay('previous_batch', response, message);
+      return delayOf(response, message);
+    },
+    upload: (file, signal) => upload('/data/upload', file, signal),
+    amend: (file, signal) => upload('/data/amend', file, signal),
+  };
+}
+
+function causeOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.name;
+  return 'error';
+}
+
+function delay(reason: DropDelay['reason'], response: Response | null, message: string): DropDelay {
+  const given = readRetryAfter(response?.headers.get('retry-after') ?? undefined, new Date());
+  const retryAfterSeconds = given === null ? null : Math.min(Math.max(given, 1), maxRetryAfterSeconds);
+  return { is: 'delayed', reason, retryAfterSeconds, message };
+}
+
+/** Temporary errors are tried again. All others need the operator. */
+function delayOf(response: Response, message: string): DropDelay {
+  const { status } = response;
+  if (status === 429 || status >= 500) return delay('drop', response, message);
+  const isOfKey = status === 401 || status === 403;
+  const action = isOfKey ? 'Check INLET_DROP_API_KEY and the account.' : 'Check INLET_DROP_URL.';
+  throw new Failure('invalid_request', `DROP answered with status ${status}: ${message} ${action}`);
+}
+
+function nameOf(response: Response): string {
+  const [, quoted, plain] =
+    /filename=(?:"([^"]*)"|([^;\s]+))/i.exec(response.headers.get('content-disposition') ?? '') ?? [];
+  return requireArchiveName(quoted ?? plain ?? '');
+}
+
+type Answer = {
+  readonly message: string;
+  readonly accepted: readonly string[];
+  readonly rejected: ReadonlyMap<string, string>;
+};
+
+/** The body of an error can be anything, for example a page of a proxy. */
+async function readAnswer(response: Response): Promise<Answer> {
+  const json = parseJson(await readText(response));
+  const message = textOf(fieldOf(json, 'message')) || `status ${response.status}`;
+  const files = (field: string): (readonly [string, string])[] => {
+    const given = fieldOf(json, field);
+    return Array.isArray(given)
+      ? given.map((one) => [textOf(fieldOf(one, 'fileName')), textOf(fieldOf(one, 'message'))])
+      : [];
+  };
+  return { message, accepted: files('accepted').map(([name]) => name), rejected: new Map(files('rejected')) };
+}
+
+async function readText(response: Response): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  if (!response.body) return '';
+  for await (const chunk of Readable.fromWeb(response.body) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxResponseBytes) return '';
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+/** The text is printed, so that it must not contain control characters. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.replaceAll(/\p{Cc}/gu, ' ').slice(0, maxMessageLength) : '';
+}

@@ -1,0 +1,182 @@
+import { Failure } from './failure.ts';
+
+// California's Delete Request and Opt-out Platform (DROP). A cycle downloads a list of hashed device IDs, erases and
+// suppresses the devices, and answers every item of the list.
+
+/**
+ * The steps of a cycle, in order. An interrupted step is repeated from its start.
+ *
+ * - `download`: the archive is fetched and stored. DROP delivers it once.
+ * - `read`: the items of the archive are written to every shard.
+ * - `suppress`: the hashes are added to the suppression list, and withdrawn hashes are removed.
+ * - `match`: the stored devices with these hashes are listed.
+ * - `erase`: workers erase the listed devices.
+ * - `verify`: the remaining rows are counted on every replica.
+ * - `answer`: the files with the status of each item are stored.
+ * - `upload`: the files are sent.
+ */
+export const dropSteps = [
+  'download',
+  'read',
+  'suppress',
+  'match',
+  'erase',
+  'verify',
+  'answer',
+  'upload',
+  'done',
+] as const;
+export type DropStep = (typeof dropSteps)[number];
+
+/** What a cycle waits for, if it cannot continue. */
+export const dropWaits = ['opening', 'archive', 'previous_batch', 'jobs', 'erasure', 'drop', 'servers'] as const;
+export type DropWait = (typeof dropWaits)[number];
+
+/** The time between two tries, if DROP names none. */
+export const dropWaitSeconds: Readonly<Record<DropWait, number>> = {
+  opening: 60,
+  archive: 60,
+  previous_batch: 3600,
+  jobs: 5,
+  erasure: 5,
+  drop: 60,
+  servers: 10,
+};
+
+/** The longest wait that DROP can ask for. */
+export const maxRetryAfterSeconds = 86_400;
+
+/** A broker must fetch the list, and delete its devices, at least this often. */
+export const dropDutyDays = 45;
+
+/** The most items of an archive, over all of its lists. */
+export const maxDropItems = 10_000_000;
+
+/** The largest archive, and the largest list in it, decompressed. */
+export const maxArchiveBytes = 2_000_000_000;
+
+/** The most items in one uploaded file. */
+export const answersPerFile = 1_000_000;
+
+/** The most items of an amendment. */
+export const maxAmendedItems = 100_000;
+
+/** The statuses that DROP accepts. */
+export const dropStatus = { exempt: 2, deleted: 3, optedOut: 4, notFound: 5 } as const;
+export type DropStatus = (typeof dropStatus)[keyof typeof dropStatus];
+
+export const itemPattern = /^[A-Za-z0-9]{12}$/;
+
+const archivePattern = /^(\d{8}_\d{4})_DROP\.zip$/;
+const listPattern = /^(\d{8}_\d{4})_([A-Za-z]{1,20})\.csv$/;
+
+export const deviceList = 'MAID';
+const withdrawnList = 'Removed';
+
+export type ListFile = { readonly name: string; readonly list: string };
+export type ListContent = { readonly kind: 'devices' | 'withdrawn' | 'other'; readonly header: string };
+
+/** Throws unless DROP names archives like this. */
+export function requireArchiveName(name: string): string {
+  if (!archivePattern.test(name)) throw invalidArchive('has an unexpected name');
+  return name;
+}
+
+/** The lists of an archive. Throws unless all files are lists of the same day and broker. */
+export function listsOfArchive(names: readonly string[]): readonly ListFile[] {
+  const days = new Set<string | undefined>();
+  const lists = names.map((name) => {
+    const [, day, list] = listPattern.exec(name) ?? [];
+    if (list === undefined) throw invalidArchive('contains a file with an unexpected name');
+    days.add(day);
+    return { name, list };
+  });
+  if (new Set(lists.map(({ list }) => list)).size < lists.length) throw invalidArchive('contains a list twice');
+  if (days.size !== 1) throw invalidArchive('contains no list, or lists of several days');
+  return lists;
+}
+
+export function contentOfList(list: string): ListContent {
+  if (list === withdrawnList) return { kind: 'withdrawn', header: 'ID,Hash,ListType' };
+  return { kind: list === deviceList ? 'devices' : 'other', header: 'ID,Hash' };
+}
+
+export function invalidArchive(reason: string): Failure {
+  return new Failure('invalid_request', `The archive ${reason}. It is stored. Contact the support of DROP.`);
+}
+
+/** The name of one of the files that answer a list. DROP accepts each name once. */
+export function answerName(listName: string, part: number, parts: number): string {
+  return parts === 1 ? listName : withSuffix(listName, `part${String(part).padStart(2, '0')}`);
+}
+
+export function amendmentName(listName: string, number: number): string {
+  return withSuffix(listName, `amend${number}`);
+}
+
+/** A suffix has up to 10 letters and digits. */
+function withSuffix(listName: string, suffix: string): string {
+  if (!/^[A-Za-z0-9]{1,10}$/.test(suffix)) throw new Error(`"${suffix}" is not a suffix`);
+  return listName.replace(/\.csv$/, `_${suffix}.csv`);
+}
+
+const pacificHour = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'America/Los_Angeles',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+});
+
+const opensAtHour = 3;
+const closesAtHour = 1;
+
+/** The number of seconds until DROP opens. 0 if it is open. It is closed from 1:00 to 3:00 in California. */
+export function secondsUntilOpen(now: Date): number {
+  if (!isClosed(now)) return 0;
+  // Clocks in California are changed within these hours, so the time is found by trying.
+  const minute = 60_000;
+  let time = Math.floor(now.getTime() / minute) * minute;
+  while (isClosed(new Date(time))) time += minute;
+  return Math.ceil((time - now.getTime()) / 1000);
+}
+
+function isClosed(time: Date): boolean {
+  const hour = Number(pacificHour.formatToParts(time).find(({ type }) => type === 'hour')?.value);
+  return hour >= closesAtHour && hour < opensAtHour;
+}
+
+/** Until when the next list must be fetched, or the devices of an open cycle must be deleted. */
+export function deadlineOf(since: Date): Date {
+  return new Date(since.getTime() + dropDutyDays * 86_400_000);
+}
+
+/** Returns the lines of an amendment, which has the same form as the files that answer a list. */
+export function readAmendment(text: string): ReadonlyMap<string, DropStatus> {
+  const [header, ...lines] = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  if (header !== 'Id,Status') throw new Failure('invalid_request', 'The first line must be "Id,Status".');
+  const amended = new Map<string, DropStatus>();
+  for (const [index, line] of lines.entries()) {
+    if (line === '') continue;
+    const [id = '', given = ''] = line.split(',');
+    const status = Object.values(dropStatus).find((one) => String(one) === given);
+    if (status === undefined || line !== `${id},${given}` || !itemPattern.test(id))
+      throw new Failure('invalid_request', `Line ${index + 2} is not an ID of 12 characters and a status from 2 to 5.`);
+    if (amended.has(id)) throw new Failure('invalid_request', `Line ${index + 2} repeats an ID.`);
+    amended.set(id, status);
+  }
+  if (amended.size === 0) throw new Failure('invalid_request', 'The file contains no item.');
+  if (amended.size > maxAmendedItems)
+    throw new Failure('invalid_request', `The file contains more than ${maxAmendedItems} items. Split it.`);
+  return amended;
+}
+
+/** The file that is uploaded for an amendment, in the order of the IDs. */
+export function textOfAmendment(amended: ReadonlyMap<string, DropStatus>): string {
+  const lines = [...amended].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([id, status]) => `${id},${status}\n`);
+  return `Id,Status\n${lines.join('')}`;
+}
+
+/** How DROP rejects a name that was uploaded before. */
+export function isAcceptedEarlier(message: string): boolean {
+  return /already (been )?(uploaded|accepted|submitted|received)/i.test(message);
+}

@@ -1,0 +1,348 @@
+import { dropProofOf } from '../../domain/drop-proof.ts';
+import {
+  type DropWait,
+  answerName,
+  answersPerFile,
+  contentOfList,
+  deviceList,
+  dropWaitSeconds,
+  invalidArchive,
+  isAcceptedEarlier,
+  listsOfArchive,
+  maxDropItems,
+  secondsUntilOpen,
+} from '../../domain/drop.ts';
+import { Failure } from '../../domain/failure.ts';
+import type {
+  ArchiveSpool,
+  ClaimedCycle,
+  CycleErasures,
+  CycleSuppression,
+  DropApi,
+  DropCycles,
+  DropDelay,
+  DropItems,
+  DropStorage,
+  DropUpload,
+  NewUpload,
+  PolicySource,
+  ReadList,
+  SpooledArchive,
+  StoredArchive,
+  UploadResult,
+} from '../../ports/drop.ts';
+import type { ProofSigner } from '../../ports/erasure.ts';
+import type { Log } from '../../ports/observability.ts';
+import { pollWhile } from '../load/load-batch.ts';
+
+export type DropDeps = {
+  readonly api: DropApi;
+  readonly spool: ArchiveSpool;
+  readonly storage: DropStorage;
+  readonly cycles: DropCycles;
+  readonly items: DropItems;
+  readonly suppression: CycleSuppression;
+  readonly erasures: CycleErasures;
+  readonly readPolicy: PolicySource;
+  readonly signer: Pick<ProofSigner, 'sign'>;
+  /** SHA-256, in hexadecimal. */
+  readonly digest: (content: Buffer) => string;
+  readonly now: () => Date;
+  readonly log: Log;
+};
+
+/** Another command continues the cycle this long after the command that held it has died. */
+const leaseSeconds = 30;
+
+/** The cycle cannot continue yet. */
+export class Waits extends Error {
+  readonly reason: DropWait;
+  readonly seconds: number;
+  readonly detail: string | null;
+
+  constructor(reason: DropWait, seconds: number = dropWaitSeconds[reason], detail: string | null = null) {
+    super(`waiting for ${reason}`);
+    this.reason = reason;
+    this.seconds = seconds;
+    this.detail = detail;
+  }
+}
+
+function delayed({ reason, retryAfterSeconds, message }: DropDelay): Waits {
+  return new Waits(reason, retryAfterSeconds ?? dropWaitSeconds[reason], message);
+}
+
+export type DropOutcome =
+  | { readonly is: 'nothing_new' }
+  /** Another command holds the cycle. */
+  | { readonly is: 'held' }
+  | { readonly is: 'done'; readonly cycleId: number }
+  | {
+      readonly is: 'waiting';
+      readonly cycleId: number;
+      readonly for: DropWait;
+      readonly seconds: number;
+      readonly detail: string | null;
+    };
+
+/** Runs the open cycle, or a new one, until it has ended or has to wait. */
+export async function runDropCycle(deps: DropDeps, signal: AbortSignal): Promise<DropOutcome> {
+  const { cycles, log } = deps;
+  const claimed = await cycles.claim(leaseSeconds);
+  if (!claimed) return { is: 'held' };
+  const lost = new AbortController();
+  const stop = AbortSignal.any([signal, lost.signal]);
+  const renew = async (): Promise<void> => {
+    if (!(await cycles.renew(claimed, leaseSeconds))) lost.abort();
+  };
+  const run = async (): Promise<DropOutcome> => {
+    let cycle: ClaimedCycle | null = claimed;
+    while (cycle.step !== 'done') {
+      stop.throwIfAborted();
+      cycle = await steps[cycle.step](deps, cycle, stop);
+      if (!cycle) return { is: 'nothing_new' };
+      log.info({ cycleId: cycle.id, step: cycle.step }, 'drop cycle');
+    }
+    return { is: 'done', cycleId: cycle.id };
+  };
+  try {
+    return await pollWhile(log, renew, run);
+  } catch (error) {
+    if (lost.signal.aborted) return { is: 'held' };
+    if (error instanceof Waits) {
+      const { reason, seconds, detail } = error;
+      await cycles.release(claimed, reason, detail);
+      return { is: 'waiting', cycleId: claimed.id, for: reason, seconds, detail };
+    }
+    if (signal.aborted) {
+      await cycles.release(claimed, null, null);
+      throw new Failure('unavailable', 'Interrupted. Run the command again to continue.');
+    }
+    await cycles.release(claimed, null, error instanceof Failure ? error.detail : 'The last attempt failed.');
+    throw error;
+  }
+}
+
+/** Returns null if there is nothing to do. */
+type Step = (deps: DropDeps, cycle: ClaimedCycle, signal: AbortSignal) => Promise<ClaimedCycle | null>;
+
+const steps: Readonly<Record<Exclude<ClaimedCycle['step'], 'done'>, Step>> = {
+  download: async (deps, cycle, signal) => {
+    const { api, spool, storage, cycles } = deps;
+    // An archive that an earlier attempt has received cannot be downloaded again.
+    let archive = await findUnprocessed(deps);
+    if (!archive) {
+      requireOpen(deps);
+      const found = await api.download(signal);
+      if (found.is === 'nothing_new') {
+        await cycles.noteFetch('nothing_new', true);
+        await cycles.discard(cycle);
+        return null;
+      }
+      if (found.is === 'delayed') {
+        await cycles.noteFetch(found.reason, false);
+        throw delayed(found);
+      }
+      archive = await spool.save(found.name, found.body);
+    }
+    const { name, bytes, sha256 } = archive;
+    const stored: StoredArchive = { name, bytes, sha256, key: `drop/${cycle.id}/${name}` };
+    await storage.keepArchive(stored.key, archive);
+    const next = await cycles.advance(cycle, { step: 'read', archive: stored });
+    await spool.remove(archive);
+    return next;
+  },
+
+  read: async (deps, cycle, signal) => {
+    const { items, storage, cycles } = deps;
+    const { policy, exemptHashes } = await deps.readPolicy();
+    const archive = await storage.openArchive(requireArchive(cycle));
+    try {
+      await items.clear(cycle.id);
+      const lists: ReadList[] = [];
+      for (const file of listsOfArchive(archive.names)) {
+        signal.throwIfAborted();
+        lists.push(await items.addList(cycle.id, file, await archive.open(file.name), signal));
+      }
+      if (lists.reduce((sum, list) => sum + list.items, 0) > maxDropItems)
+        throw invalidArchive(`contains more than ${maxDropItems} items`);
+      await items.addExempt(cycle.id, exemptHashes);
+      const { shared, other_lists } = policy;
+      return await cycles.advance(cycle, { step: 'suppress', lists, policy: { shared, other_lists } });
+    } finally {
+      await archive.close();
+    }
+  },
+
+  suppress: async ({ items, suppression, cycles }, cycle) => {
+    // Added first, so that a hash that is withdrawn and requested at the same time is never missing.
+    const requested = await items.requestedHashes(cycle.id);
+    if (requested) await suppression.change(requested, false);
+    const lifted = await items.liftedHashes(cycle.id);
+    if (lifted) await suppression.change(lifted, true);
+    return cycles.advance(cycle, { step: 'match' });
+  },
+
+  // A job that started before the list was changed can still publish a device that the search does not find.
+  match: async ({ items, suppression, erasures, cycles }, cycle, signal) => {
+    if ((await suppression.countOutdatedJobs()) > 0) throw new Waits('jobs');
+    const { id, listId } = await erasures.begin(cycle.id);
+    const devices = await items.match(cycle.id, listId, signal);
+    if (devices === 0) {
+      await erasures.cancel(cycle.id);
+      return cycles.advance(cycle, { step: 'verify' });
+    }
+    return cycles.advance(cycle, { step: 'erase', erasureList: { id, listId, devices } });
+  },
+
+  erase: async ({ erasures, cycles }, cycle) => {
+    const list = cycle.erasureList;
+    if (!list) throw new Error(`cycle ${cycle.id} has no list to erase`);
+    await erasures.complete(list, requireArchive(cycle));
+    const erasure = await erasures.find(list.id);
+    // The hashes that were found are recorded, so that a search after a failed erasure does not lose them.
+    if (!erasure || erasure.failure !== null) return cycles.advance(cycle, { step: 'match' });
+    if (!erasure.isDone) throw new Waits('erasure');
+    return cycles.advance(cycle, { step: 'verify' });
+  },
+
+  verify: async ({ items, cycles }, cycle) => {
+    const remaining = await items.countRemaining(cycle.id);
+    if (remaining.some(({ rows }) => rows > 0)) return cycles.advance(cycle, { step: 'match', remaining });
+    return cycles.advance(cycle, { step: 'answer', remaining, isVerified: true });
+  },
+
+  answer: async (deps, cycle, signal) => {
+    const uploads: NewUpload[] = [];
+    const statuses: Record<string, number> = {};
+    for (const list of cycle.lists) {
+      const isAnswered =
+        list.list === deviceList ||
+        (cycle.policy?.other_lists === 'not_found' && contentOfList(list.list).kind === 'other');
+      if (isAnswered) uploads.push(...(await answerList(deps, cycle, { list, statuses }, signal)));
+    }
+    return deps.cycles.advance(cycle, { step: 'upload', uploads, statuses });
+  },
+
+  upload: async (deps, cycle, signal) => {
+    const { cycles, items, signer } = deps;
+    for (const upload of await cycles.listUploads(cycle.id)) {
+      signal.throwIfAborted();
+      if (!upload.isAmendment && upload.acceptedAt === null) await send(deps, cycle.id, upload, signal);
+    }
+    await items.finish(cycle.id);
+    const finishedAt = deps.now();
+    const proof = await proofOf(deps, cycle, finishedAt);
+    await cycles.finish(cycle, finishedAt, { ...proof, signature: signer.sign(proof) });
+    return { ...cycle, step: 'done' };
+  },
+};
+
+/** A command that died after it had recorded an archive has left its copy. */
+async function findUnprocessed(deps: Pick<DropDeps, 'spool' | 'cycles'>): Promise<SpooledArchive | null> {
+  const found = await deps.spool.find();
+  if (!found || !(await deps.cycles.hasArchive(found.sha256))) return found;
+  await deps.spool.remove(found);
+  return findUnprocessed(deps);
+}
+
+function requireOpen({ now }: Pick<DropDeps, 'now'>): void {
+  const seconds = secondsUntilOpen(now());
+  if (seconds > 0) throw new Waits('opening', seconds);
+}
+
+function requireArchive({ id, archive }: ClaimedCycle): StoredArchive {
+  if (!archive) throw new Error(`cycle ${id} has no archive`);
+  return archive;
+}
+
+/** Stores the files with the answers to one list, and counts the statuses. The stored files never change. */
+async function answerList(
+  { items, storage, digest }: DropDeps,
+  cycle: ClaimedCycle,
+  { list, statuses }: { readonly list: ReadList; readonly statuses: Record<string, number> },
+  signal: AbortSignal,
+): Promise<NewUpload[]> {
+  const { policy } = cycle;
+  if (!policy) throw new Error(`cycle ${cycle.id} has no policy`);
+  const total = await items.countItems(cycle.id, list.list);
+  const parts = Math.ceil(total / answersPerFile);
+  const uploads: NewUpload[] = [];
+  let after = '';
+  for (let part = 1; part <= parts; part += 1) {
+    signal.throwIfAborted();
+    const lines = await items.answers(cycle.id, list.list, policy, { after, limit: answersPerFile });
+    const answered = countStatuses(lines, statuses);
+    after = lastIdOf(lines);
+    const content = Buffer.concat([Buffer.from('Id,Status\n'), lines]);
+    const name = answerName(list.name, part, parts);
+    const upload = { name, key: `drop/${cycle.id}/answers/${name}`, sha256: digest(content) };
+    await storage.keepFile(upload.key, content, upload.sha256);
+    uploads.push({ ...upload, isAmendment: false, items: answered, bytes: content.length });
+  }
+  const answered = uploads.reduce((sum, upload) => sum + upload.items, 0);
+  if (answered !== total) throw new Error(`cycle ${cycle.id} answers ${answered} of ${total} items`);
+  return uploads;
+}
+
+const lineFeed = 10;
+const zero = 48;
+
+/** Every line ends with a comma, a digit, and a line feed. */
+function countStatuses(lines: Buffer, statuses: Record<string, number>): number {
+  let answered = 0;
+  for (let end = lines.indexOf(lineFeed); end !== -1; end = lines.indexOf(lineFeed, end + 1)) {
+    const status = String((lines[end - 1] ?? 0) - zero);
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    answered += 1;
+  }
+  return answered;
+}
+
+function lastIdOf(lines: Buffer): string {
+  const start = lines.lastIndexOf(lineFeed, -2) + 1;
+  return lines.subarray(start, lines.indexOf(',', start)).toString();
+}
+
+/** Sends a file, and records that it was accepted. */
+export async function send(
+  deps: Pick<DropDeps, 'api' | 'storage' | 'cycles' | 'now'>,
+  cycleId: number,
+  { name, key, isAmendment, sentAt }: DropUpload,
+  signal: AbortSignal,
+): Promise<void> {
+  const { api, storage, cycles } = deps;
+  requireOpen(deps);
+  const content = await storage.readFile(key);
+  await cycles.noteSent(cycleId, name);
+  const result = await (isAmendment ? api.amend({ name, content }, signal) : api.upload({ name, content }, signal));
+  if (result.is === 'delayed') throw delayed(result);
+  if (!isAccepted(result, sentAt !== null))
+    throw new Failure('invalid_request', `DROP rejected ${name}: ${result.message}`);
+  await cycles.noteAccepted(cycleId, name, result.message);
+}
+
+/** The response to an earlier attempt can have been lost. DROP may have processed the batch since. */
+function isAccepted(result: Exclude<UploadResult, DropDelay>, wasSent: boolean): boolean {
+  if (result.is === 'accepted') return true;
+  return wasSent && (result.is === 'no_batch' || isAcceptedEarlier(result.message));
+}
+
+async function proofOf({ cycles, erasures }: DropDeps, cycle: ClaimedCycle, finishedAt: Date) {
+  const { policy, downloadedAt, verifiedAt } = cycle;
+  if (!policy || !downloadedAt || !verifiedAt) throw new Error(`cycle ${cycle.id} is not complete`);
+  const found = await Promise.all(cycle.erasureIds.map((id) => erasures.find(id)));
+  const done = cycle.erasureIds.filter((_id, index) => found[index]?.isDone && found[index].failure === null);
+  return dropProofOf({
+    ...cycle,
+    policy,
+    downloadedAt,
+    verifiedAt,
+    finishedAt,
+    cycleId: cycle.id,
+    archive: requireArchive(cycle),
+    erasureIds: done,
+    erased: found.flatMap((erasure) => erasure?.erased ?? []),
+    uploads: (await cycles.listUploads(cycle.id)).filter(({ isAmendment }) => !isAmendment),
+  });
+}
