@@ -28,10 +28,10 @@ CREATE TABLE IF NOT EXISTS drop_cycle (
   started_at timestamptz NOT NULL DEFAULT now(),
   downloaded_at timestamptz,
   verified_at timestamptz,
-  finished_at timestamptz
+  finished_at timestamptz,
+  -- One cycle is open at a time. Null values are not compared.
+  is_open boolean GENERATED ALWAYS AS (CASE WHEN finished_at IS NULL THEN true END) STORED UNIQUE
 );
--- One cycle is open at a time.
-CREATE UNIQUE INDEX IF NOT EXISTS drop_cycle_open ON drop_cycle ((true)) WHERE finished_at IS NULL;
 
 -- A file of a cycle that answers a list, or amends its answers. DROP accepts each name once.
 CREATE TABLE IF NOT EXISTS drop_upload (

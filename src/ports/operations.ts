@@ -134,6 +134,8 @@ export type Waits = {
   readonly oldestReportRequestSeconds: number;
   readonly oldestWebhookEventSeconds: number;
   readonly oldestErasureSeconds: number;
+  readonly dropFetchSeconds: number;
+  readonly dropCycleSeconds: number;
 };
 
 /** Everything that the operator API reads from PostgreSQL. */

@@ -23,6 +23,7 @@ export const dropColumns = {
     downloaded_at: 'date?',
     verified_at: 'date?',
     finished_at: 'date?',
+    is_open: 'boolean?',
   },
   drop_upload: {
     cycle_id: 'number',

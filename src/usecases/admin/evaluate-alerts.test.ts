@@ -40,6 +40,8 @@ const healthy: Snapshot = {
     oldestReportRequestSeconds: 0,
     oldestWebhookEventSeconds: 0,
     oldestErasureSeconds: 0,
+    dropFetchSeconds: 0,
+    dropCycleSeconds: 0,
   },
   matchesTopology: true,
   replicas: [replicaWith({}), replicaWith({}, 2)],
@@ -70,6 +72,20 @@ const conditions: readonly (readonly [condition: string, change: Partial<Snapsho
   ['a report waits', waiting({ oldestReportRequestSeconds: 301 }), { name: 'InletReportsWait' }],
   ['an event waits', waiting({ oldestWebhookEventSeconds: 301 }), { name: 'InletEventsWait' }],
   ['an erasure is open for a day', waiting({ oldestErasureSeconds: 86_401 }), { name: 'InletErasureOverdue' }],
+  [
+    'no list of DROP was fetched for 31 days',
+    waiting({ dropFetchSeconds: 31 * 86_400 }),
+    {
+      name: 'InletDropDue',
+      severity: 'warning',
+      message: 'The deletion list of DROP was last fetched 31 days ago. The duty ends after 45 days.',
+    },
+  ],
+  [
+    'a cycle of DROP is open for 41 days',
+    waiting({ dropFetchSeconds: 60, dropCycleSeconds: 41 * 86_400 }),
+    { name: 'InletDropUrgent', severity: 'critical', since: hoursAgo(41 * 24) },
+  ],
   ['the topology differs', { matchesTopology: false }, { name: 'InletTopologyMismatch', value: null }],
   [
     'one of two replicas is down',
@@ -130,6 +146,8 @@ describe('evaluateAlerts', () => {
       oldestReportRequestSeconds: thresholds.InletReportsWait,
       oldestWebhookEventSeconds: thresholds.InletEventsWait,
       oldestErasureSeconds: thresholds.InletErasureOverdue,
+      dropFetchSeconds: thresholds.InletDropDue,
+      dropCycleSeconds: thresholds.InletDropDue,
     });
     const unknown = { matchesTopology: null, replicas: [replicaWith({ replication: null })] };
     expect(evaluateAlerts({ ...healthy, ...atThresholds, ...unknown })).toEqual([]);

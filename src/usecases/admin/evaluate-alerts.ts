@@ -33,6 +33,9 @@ export const thresholds = {
   InletEventsWait: 300,
   InletErasureOverdue: 86_400,
   InletReplicaBehind: 300,
+  // Day 30 and day 40 of 45.
+  InletDropDue: 2_592_000,
+  InletDropUrgent: 3_456_000,
 } as const;
 
 /** Conditions without a metric, which therefore have no Prometheus rule. */
@@ -48,6 +51,7 @@ const sections = {
   lanes: 'nothing-is-loaded',
   onePartner: 'one-partner-waits',
   stores: 'the-stores',
+  drop: 'deletion-lists-of-drop',
 } as const;
 
 function runbook(section: keyof typeof sections): string {
@@ -59,7 +63,12 @@ function runbook(section: keyof typeof sections): string {
  * need Prometheus. Critical alerts come first.
  */
 export function evaluateAlerts(snapshot: Snapshot): Alert[] {
-  const alerts = [...alertsOfWork(snapshot), ...alertsOfTopology(snapshot), ...alertsOfServers(snapshot)];
+  const alerts = [
+    ...alertsOfWork(snapshot),
+    ...alertsOfDrop(snapshot),
+    ...alertsOfTopology(snapshot),
+    ...alertsOfServers(snapshot),
+  ];
   const backup = alertOfBackups(snapshot);
   if (backup) alerts.push(backup);
   return alerts.toSorted((one, other) => Number(other.severity === 'critical') - Number(one.severity === 'critical'));
@@ -107,6 +116,26 @@ function alertsOfWork({ now, waits }: Snapshot): Alert[] {
     });
   }
   return alerts;
+}
+
+function alertsOfDrop({ now, waits }: Snapshot): Alert[] {
+  const isFetch = waits.dropFetchSeconds >= waits.dropCycleSeconds;
+  const seconds = isFetch ? waits.dropFetchSeconds : waits.dropCycleSeconds;
+  if (seconds <= thresholds.InletDropDue) return [];
+  const isUrgent = seconds > thresholds.InletDropUrgent;
+  const text = isFetch
+    ? 'The deletion list of DROP was last fetched'
+    : 'The devices of the last DROP list have waited for';
+  return [
+    {
+      name: isUrgent ? 'InletDropUrgent' : 'InletDropDue',
+      severity: isUrgent ? 'critical' : 'warning',
+      since: before(now, seconds),
+      value: seconds,
+      message: `${text} ${describeSeconds(seconds)}${isFetch ? ' ago' : ''}. The duty ends after 45 days.`,
+      runbook: runbook('drop'),
+    },
+  ];
 }
 
 function alertsOfTopology({ matchesTopology }: Snapshot): Alert[] {

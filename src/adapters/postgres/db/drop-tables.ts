@@ -27,6 +27,7 @@ export type DropCycleTable = {
   downloaded_at: Date | null;
   verified_at: Date | null;
   finished_at: Date | null;
+  is_open: ColumnType<boolean | null, never, never>;
 };
 
 export type DropUploadTable = {
