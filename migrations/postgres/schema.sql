@@ -131,7 +131,7 @@ CREATE FUNCTION public.console_subject(partner_name text, customer_name text) RE
     AS $_$
   SELECT p.id, c.id FROM public.partner p
   LEFT JOIN public.customer c ON c.partner_id = p.id AND c.name = $2
-  WHERE p.name = $1
+  WHERE p.name = $1 AND p.suspended_at IS NULL
 $_$;
 
 CREATE FUNCTION public.current_customer() RETURNS bigint
@@ -196,7 +196,7 @@ CREATE FUNCTION public.find_console_session(bytea) RETURNS TABLE(id bigint, role
   LEFT JOIN public.user_token t ON t.id = s.user_token_id
   WHERE s.token_hash = $1 AND now() < least(s.expires_at, s.idle_expires_at)
     AND (s.api_key_id IS NULL OR (k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true)))
-    AND t.revoked_at IS NULL
+    AND t.revoked_at IS NULL AND p.suspended_at IS NULL
 $_$;
 
 CREATE FUNCTION public.folds_of_all() RETURNS TABLE(partner_id bigint, fold_id bigint)
@@ -409,6 +409,7 @@ CREATE TABLE public.partner (
     purge_after timestamp with time zone DEFAULT now() NOT NULL,
     external_id uuid DEFAULT gen_random_uuid() NOT NULL,
     unhyphenated_ids boolean DEFAULT false NOT NULL,
+    suspended_at timestamp with time zone,
     CONSTRAINT partner_audience_bad_row_share_check CHECK (((audience_bad_row_share >= (0)::double precision) AND (audience_bad_row_share <= (1)::double precision)))
 );
 
@@ -432,7 +433,7 @@ CREATE FUNCTION public.redeem_console_link(bytea) RETURNS TABLE(partner_id bigin
     RETURNING *)
   SELECT p.id, p.name, p.prefix, c.id, c.name, k.id, used.user_token_id, used.segment_id, used.audience_id
   FROM used
-  JOIN public.partner p ON p.id = used.partner_id
+  JOIN public.partner p ON p.id = used.partner_id AND p.suspended_at IS NULL
   JOIN public.api_key k ON k.id = used.api_key_id AND k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true)
   LEFT JOIN public.customer c ON c.id = used.customer_id
   LEFT JOIN public.user_token t ON t.id = used.user_token_id

@@ -68,7 +68,7 @@ export class InvalidCredentials extends Failure {
   constructor(
     detail: string,
     holder: Pick<KeyCaller, 'partner' | 'keyId'> | null = null,
-    code: 'unauthenticated' | 'console_link_invalid' = 'unauthenticated',
+    code: 'unauthenticated' | 'console_link_invalid' | 'partner_suspended' = 'unauthenticated',
   ) {
     super(code, detail);
     this.holder = holder;
@@ -78,6 +78,13 @@ export class InvalidCredentials extends Failure {
 export class InvalidApiKey extends InvalidCredentials {
   constructor(holder: Pick<KeyCaller, 'partner' | 'keyId'> | null) {
     super('Send a valid API key as "Authorization: Bearer <API_KEY>".', holder);
+  }
+}
+
+/** The key is valid, but the operator has suspended its partner. */
+export class SuspendedPartner extends InvalidCredentials {
+  constructor(holder: Pick<KeyCaller, 'partner' | 'keyId'>) {
+    super(`The operator has suspended the partner "${holder.partner.name}".`, holder, 'partner_suspended');
   }
 }
 

@@ -25,7 +25,7 @@ export type Canceled = Extract<Cancellation, { readonly is: 'never started' | 's
 export function whyNotCanceled(state: Exclude<Cancellation, Canceled>): string {
   if (state.is === 'deleting') return 'has started to delete rows, which cannot be undone';
   if (state.is === 'loaded') return 'has no files left to cancel; all have failed, are loaded, or are being published';
-  return state.status === jobStatus.done ? 'is done' : 'has already failed (status 3)';
+  return state.status === jobStatus.done ? 'is done' : 'has already failed';
 }
 
 export function isCanceled<State extends Cancellation>(state: State): state is State & Canceled {

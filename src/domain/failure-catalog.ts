@@ -186,6 +186,14 @@ export const failureCatalog = {
     isRetryable: false,
     status: 401,
   },
+  partner_suspended: {
+    title: 'The partner is suspended',
+    cause: 'The operator has suspended the partner. Its data is kept, its jobs wait, and its keys are rejected.',
+    remedy: 'Contact the operator. Requests work again when the operator resumes the partner.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 403,
+  },
   scope_missing: {
     title: 'API key lacks the required scope',
     cause: 'The API key is valid but lacks the scope that the operation requires. `detail` names the scope.',

@@ -2,6 +2,9 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { defaultProtection } from '../domain/composition/protection.ts';
 import { defaultLimits } from '../domain/limits.ts';
+import type { z } from 'zod';
+import { settingExamples } from './setting-examples.ts';
+import { exampleOf, messageOfIssue } from './setting-problems.ts';
 import { configSchema, limitsOf, partnerNetworksOf, protectionOf, readConfig } from './config.ts';
 
 const secrets = {
@@ -20,6 +23,11 @@ const needed = {
 
 function setEnvironment(variables: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+}
+
+function exampleOfDefault(schema: z.ZodType): string | null {
+  const { data, success } = schema.safeParse(undefined);
+  return success ? String(data) : null;
 }
 
 function problemOf(read: () => unknown): string {
@@ -167,6 +175,45 @@ describe('the configuration', () => {
     const problem = problemOf(readConfig);
     const named = Array.from(problem.matchAll(/^ {2}(INLET_\w+): \S/gm), ([, name = '']) => name);
     expect(named.toSorted()).toEqual([...Object.keys(wrong), 'INLET_CLICKHOUSE_CLUSTER'].toSorted());
+  });
+
+  it('names the purpose of each setting and an example', () => {
+    const { INLET_POSTGRES_URL: _url, ...rest } = needed;
+    setEnvironment({ ...rest, INLET_API_PORT: 'http', INLET_LOG_LEVEL: 'loud' });
+    expect(readConfig).toThrow(
+      [
+        'Invalid configuration (see docs/configuration.md):',
+        '  INLET_POSTGRES_URL: is not set',
+        '    URL of the PostgreSQL control plane, including user and password.',
+        '    Example: INLET_POSTGRES_URL=postgres://inlet:<password>@postgres.example.com:5432/inlet',
+        '  INLET_API_PORT: must be a number',
+        '    Port of the api. 0 selects a free port.',
+        '    Example: INLET_API_PORT=8080',
+        '  INLET_LOG_LEVEL: must be one of debug, info, warn, or error',
+        '    Minimum level of log messages.',
+        '    Example: INLET_LOG_LEVEL=info',
+      ].join('\n'),
+    );
+  });
+
+  it.each(['', '-1', '1.5', 'x y', '999999999999', 'http://', '*,*'])(
+    'describes the value %j of every setting in its own words',
+    (value) => {
+      const schema = configSchema.safeParse(
+        Object.fromEntries(Object.keys(configSchema.shape).map((name) => [name, value])),
+        { error: messageOfIssue },
+      );
+      expect(schema.error?.issues.length).toBeGreaterThan(20);
+      for (const { message } of schema.error?.issues ?? []) {
+        expect(message).toMatch(/^(?:must |is |cannot )/);
+        expect(message).not.toMatch(/expected|invalid|NaN|undefined/i);
+      }
+    },
+  );
+
+  it.each(Object.entries(configSchema.shape))('has an example of %s', (name, schema) => {
+    expect(exampleOf(name, schema)).toMatch(/\S/);
+    expect(Object.hasOwn(settingExamples, name)).toBe([null, 'undefined'].includes(exampleOfDefault(schema)));
   });
 
   it('reports a file of a secret that cannot be read, together with other mistakes', () => {

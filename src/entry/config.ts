@@ -13,6 +13,8 @@ import { findMissingOidcSettings, oidcSettings } from './oidc-settings.ts';
 import { findNotificationMistakes, subscriptionSettings } from './subscription-settings.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { address, count } from './setting-types.ts';
+import { describeProblem, messageOfIssue } from './setting-problems.ts';
+import { SettingsError } from './settings-error.ts';
 import { findHalfKeys, storageSettings } from './storage-settings.ts';
 import { clickhouseTlsSettings, findTlsMistakes, postgresTlsSettings, withPostgresTls } from './store-tls-settings.ts';
 import { webhookSettings } from './webhook-settings.ts';
@@ -78,7 +80,7 @@ const settings = z.object({
   INLET_CLICKHOUSE_CLUSTER: z.string().describe('Name of the cluster in `remote_servers` that contains these shards.'),
   INLET_CLICKHOUSE_BACKUP_DISK: z
     .string()
-    .regex(/^[A-Za-z0-9_]+$/)
+    .regex(/^[A-Za-z0-9_]+$/, 'must be a disk name that contains only letters, digits, and _')
     .default('backups')
     .describe('Name of the ClickHouse disk on every server to which `inlet backup` writes. See backup.md.'),
   INLET_POSTGRES_TOOLS: z
@@ -257,17 +259,22 @@ export function readConfig(): Config {
   // oxlint-disable-next-line node/no-process-env -- the only place that reads the environment
   const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
   const { settings: complete, problems: fileProblems } = readSecretFiles(given);
-  const parsed = configSchema.safeParse(complete);
+  const parsed = configSchema.safeParse(complete, { error: messageOfIssue });
   if (parsed.success && fileProblems.length === 0) return parsed.data;
   const unread = new Set(fileProblems.map(({ setting }) => setting));
-  const problems = [
-    ...fileProblems.map(({ variable, message }) => `  ${variable}: ${message}`),
+  const found = [
+    ...fileProblems.map(({ setting, variable, message }) => ({ setting: String(setting), variable, problem: message })),
     // A secret whose file cannot be read is not also reported as missing.
     ...(parsed.error?.issues ?? [])
-      .filter(({ path }) => !unread.has(path.join('.')))
-      .map(({ path, message }) => `  ${path.join('.')}: ${message}`),
+      .map(({ path, message }) => ({ setting: String(path[0]), problem: message }))
+      .filter(({ setting }) => !unread.has(setting)),
   ];
-  throw new Error(`Invalid configuration (see docs/configuration.md):\n${problems.join('\n')}`);
+  throw new SettingsError(withoutRepetition(found).map((one) => describeProblem(configSchema.shape, one)));
+}
+
+/** Several entries of a list can have the same problem. */
+function withoutRepetition<T extends { readonly setting: string; readonly problem: string }>(found: readonly T[]): T[] {
+  return [...new Map(found.map((one) => [`${one.setting} ${one.problem}`, one])).values()];
 }
 
 export function partnerNetworksOf(config: Config): readonly Network[] {

@@ -13,15 +13,11 @@ import { migrateShards } from './migrate.ts';
 
 const log = createLogger({ name: 'inlet-topology', level: 'silent' });
 
-export async function describeTopology(): Promise<{ text: string; hasDifferences: boolean }> {
-  return withTopology(readConfig(), log, async (deps) => {
-    const [recorded, differences] = [await deps.topology.read(), await checkInstallation(deps)];
-    const lines = [
-      ...recorded.map(describeShard),
-      ...(differences.length === 0 ? ['The configuration and every shard match the record.'] : differences),
-    ];
-    return { text: lines.join('\n'), hasDifferences: differences.length > 0 };
-  });
+export async function describeTopology(): Promise<{ shards: readonly ShardRecord[]; differences: readonly string[] }> {
+  return withTopology(readConfig(), log, async (deps) => ({
+    shards: await deps.topology.read(),
+    differences: await checkInstallation(deps),
+  }));
 }
 
 type Change = { readonly isConfirmed: boolean; readonly acceptsLostShards: boolean };

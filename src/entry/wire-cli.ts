@@ -5,6 +5,7 @@ import { postgresBackupHistory } from '../adapters/postgres/backup-history.ts';
 import { postgresCustomerStore } from '../adapters/postgres/customer-store.ts';
 import { postgresLaneStore } from '../adapters/postgres/lane/lane-store.ts';
 import { postgresOperations } from '../adapters/postgres/operations/operations.ts';
+import { postgresPartnerReads } from '../adapters/postgres/operations/operator-reads.ts';
 import { randomKeys } from '../adapters/vault/keys.ts';
 import { type Config, limitsOf } from './config.ts';
 import { operatorName } from './operator-name.ts';
@@ -39,6 +40,7 @@ export function cliDeps(connections: Connections) {
       observability.instrumentLanes(wrapPort('lanes', postgresLaneStore(db, boss))),
     ),
     backups: instrumentPort('postgres', 'backups', postgresBackupHistory(db)),
+    partnerReads: instrumentPort('postgres', 'partnerReads', postgresPartnerReads(db)),
     operations: wrapPort('operations', postgresOperations(db, boss)),
   };
 }

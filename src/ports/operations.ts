@@ -113,6 +113,7 @@ export type PartnerState = {
   readonly id: PartnerId;
   readonly name: string;
   readonly createdAt: Date;
+  readonly suspendedAt: Date | null;
   readonly openJobs: number;
   readonly apiKeys: {
     /** Keys that are neither revoked nor expired. */
@@ -123,6 +124,11 @@ export type PartnerState = {
   readonly lastActiveAt: Date | null;
   readonly usage: PartnerUsage;
 };
+
+export interface PartnerReads {
+  /** By ID. */
+  listPartners(page: { readonly afterId: number; readonly limit: number }): Promise<readonly PartnerState[]>;
+}
 
 /** How long work has been waiting, for the whole installation. */
 export type Waits = {
@@ -139,9 +145,7 @@ export type Waits = {
 };
 
 /** Everything that the operator API reads from PostgreSQL. */
-export interface OperatorReads extends JobReads {
-  /** By ID. */
-  listPartners(page: { readonly afterId: number; readonly limit: number }): Promise<readonly PartnerState[]>;
+export interface OperatorReads extends JobReads, PartnerReads {
   /** Whether a backup pauses publishing now. */
   isPaused(): Promise<boolean>;
   readWaits(): Promise<Waits>;

@@ -10,6 +10,8 @@ import type { Partner, PartnerSettings } from '../domain/partner.ts';
 export type KeyHolder = KeyCaller & {
   /** Whether the key is neither revoked nor expired. */
   readonly isValid: boolean;
+  /** Whether the operator has suspended the partner. */
+  readonly isSuspended: boolean;
   /** Whether the last recorded use is more than a minute old. */
   readonly isUseDue: boolean;
 };
@@ -24,6 +26,11 @@ export interface PartnerStore {
   /** Returns the external ID that Inlet sends when it assumes a role of this partner. Each partner has its own. */
   readExternalId(partnerId: PartnerId): Promise<string>;
   readSettings(partnerId: PartnerId): Promise<PartnerSettings>;
+  /** Rejects the partner's keys and sessions, and starts no further job. Suspending again keeps the first time. */
+  suspend(partnerId: PartnerId): Promise<void>;
+  /** Returns when the partner was suspended. Null if it is not suspended. */
+  readSuspension(partnerId: PartnerId): Promise<Date | null>;
+  resume(partnerId: PartnerId): Promise<void>;
   /** Changes the given settings, of which there is at least one. */
   writeSettings(partnerId: PartnerId, settings: Partial<PartnerSettings>): Promise<void>;
 }

@@ -32,7 +32,7 @@ describe('attributes', () => {
       { attribute_id: golf, name: 'golf', foreign_keys: ['golf', 'putting'], retired: false },
     ];
     expect(await shown()).toEqual(expected);
-    expect(z.array(z.unknown()).parse(JSON.parse(await operate('list')))).toEqual(expected);
+    expect(z.array(z.unknown()).parse(JSON.parse(await operate('list', '--json')))).toEqual(expected);
   });
 
   it('attributes are resolved when the job starts, not when it is submitted', async () => {

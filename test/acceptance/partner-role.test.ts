@@ -19,7 +19,7 @@ describe("importing from a partner's own bucket with a role", () => {
   let roleArn: string;
 
   const externalIdOf = async (name: string): Promise<string> =>
-    shownSchema.parse(JSON.parse(await market.partner.operate('partner', 'show', name))).external_id;
+    shownSchema.parse(JSON.parse(await market.partner.operate('partner', 'show', name, '--json'))).external_id;
 
   beforeAll(async () => {
     check = await startExternalIdCheck();

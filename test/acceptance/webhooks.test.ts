@@ -375,7 +375,9 @@ describe('webhooks', () => {
       const issued = z
         .object({ api_key: z.string() })
         .parse(
-          JSON.parse(await market.partner.operate('key', 'create', '--partner', market.partner.name, '--scope', scope)),
+          JSON.parse(
+            await market.partner.operate('key', 'create', '--json', '--partner', market.partner.name, '--scope', scope),
+          ),
         );
       rememberSecrets(issued.api_key);
       return apiClient(market.service.url, issued.api_key);

@@ -98,12 +98,17 @@ describe('inlet jobs cancel during a load', () => {
     const second = await api.queue({ file_path: 'quick.csv', key_type: 0 });
     const third = await api.queue({ file_path: 'quick.csv', key_type: 0 });
     await waitUntilLoading();
-    const waiting = await inlet('jobs', 'cancel', String(second));
-    expect(JSON.parse(waiting.out)).toEqual({ id: second, is: 'never started', hasEnded: false, jobsAhead: 1 });
-    expect(waiting.err).toContain('ends when it reaches the head of its lane');
+    const waiting = await inlet('jobs', 'cancel', String(second), '--json');
+    expect(JSON.parse(waiting.out)).toEqual({
+      job_id: second,
+      started: false,
+      finished: false,
+      jobs_ahead: 1,
+    });
+    expect((await inlet('jobs', 'cancel', String(second))).out).toContain('ends when it reaches the head of its lane');
     expect(await show(second)).toMatchObject({ status: 0, isCancelled: true });
-    const stopped = await inlet('jobs', 'cancel', String(first));
-    const answer = { id: first, is: 'stopped', cancelledFiles: 1, otherFiles: 0 };
+    const stopped = await inlet('jobs', 'cancel', String(first), '--json');
+    const answer = { job_id: first, started: true, canceled_files: 1, other_files: 0 };
     expect([stopped.code, JSON.parse(stopped.out)]).toEqual([0, answer]);
     await waitUntilStopped();
     const { errors } = await api.waitForEnd(first, 10);

@@ -34,15 +34,17 @@ describe('customers and user tokens', () => {
   });
   afterAll(() => stores.drop());
 
-  const read = async (...parameters: string[]): Promise<unknown> => JSON.parse(await mine.operate(...parameters));
+  const read = async (...parameters: string[]): Promise<unknown> =>
+    JSON.parse(await mine.operate(...parameters, '--json'));
   const tokensOf = async ({ name }: TestPartner): Promise<z.infer<typeof tokensSchema>> =>
     tokensSchema.parse(await read('user-token', 'list', '--partner', name));
 
   /** Returns the error code of a command that fails without printing to standard output. */
   const refusal = async (...parameters: string[]): Promise<string | undefined> => {
     const { code, out, err } = await runOperator(stores.environment, parameters);
-    expect({ code, out }).toEqual({ code: 1, out: '' });
-    return /^(\w+): /.exec(err)?.[1];
+    const found = /^error: (\w+): /.exec(err)?.[1];
+    expect({ code, out }).toEqual({ code: found === 'not_found' ? 1 : 2, out: '' });
+    return found;
   };
 
   it("the operator creates customers with trimmed names and lists one partner's customers", async () => {
@@ -91,7 +93,7 @@ describe('customers and user tokens', () => {
   it('the operator can revoke a user token repeatedly', async () => {
     const [first] = await tokensOf(mine);
     const revoke = ['user-token', 'revoke', String(first?.token_id), '--partner', mine.name];
-    expect(await mine.operate(...revoke)).toBe(`revoked user token ${first?.token_id}\n`);
+    expect(await mine.operate(...revoke)).toBe(`user token ${first?.token_id} is revoked\n`);
     const revoked = await tokensOf(mine);
     expect(revoked.map(({ revoked_at }) => revoked_at !== null)).toEqual([true, false]);
     await mine.operate(...revoke);
@@ -100,9 +102,10 @@ describe('customers and user tokens', () => {
 
   it("the operator cannot revoke another partner's token, an unknown token, or an invalid ID", async () => {
     const [token] = await tokensOf(theirs);
-    for (const id of [String(token?.token_id), '999999', 'all']) {
+    for (const id of [String(token?.token_id), '999999']) {
       expect(await refusal('user-token', 'revoke', id, '--partner', mine.name)).toBe('not_found');
     }
+    expect(await refusal('user-token', 'revoke', 'all', '--partner', mine.name)).toBe('wrong_use');
     expect(await tokensOf(theirs)).toEqual([token]);
     expect(token?.revoked_at).toBeNull();
   });
@@ -111,6 +114,7 @@ describe('customers and user tokens', () => {
     const fresh: Record<string, unknown> = {
       partner_id: mine.id,
       name: mine.name,
+      state: 'active',
       prefix: mine.prefix,
       external_id: expect.stringMatching(/^[\da-f-]{36}$/) as unknown,
       audience_bad_row_share: 0,

@@ -9,19 +9,19 @@ import { createStores, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const findingsSchema = z.array(
-  z.object({ name: z.string(), isWell: z.boolean(), said: z.string(), remedy: z.string(), milliseconds: z.number() }),
+  z.object({ check: z.string(), status: z.enum(['ok', 'failed', 'skipped']), message: z.string() }),
 );
-const lanesSchema = z.array(z.object({ partner: z.string(), openJobs: z.int(), is: z.string() }));
+const lanesSchema = z.array(z.object({ partner: z.string(), open_jobs: z.int(), state: z.string() }));
 const jobSchema = z.object({
-  id: z.int(),
+  job_id: z.int(),
   partner: z.string(),
   kind: z.string(),
-  status: z.int(),
-  path: z.string(),
-  failure: z.object({ code: z.string(), detail: z.string() }).nullable(),
+  status: z.string(),
+  file_path: z.string(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 const shownJobSchema = jobSchema.extend({
-  files: z.array(z.object({ path: z.string(), status: z.int(), attempts: z.int(), acceptedRows: z.int() })),
+  files: z.array(z.object({ path: z.string(), status: z.string(), attempts: z.int(), accepted_rows: z.int() })),
 });
 
 describe('the operator commands', () => {
@@ -52,7 +52,7 @@ describe('the operator commands', () => {
     const { code, text } = await inlet(['doctor', '--json'], settings);
     const findings = findingsSchema.parse(JSON.parse(text));
     expect(findings.length).toBeGreaterThan(10);
-    const wrong = findings.filter(({ isWell }) => !isWell).map(({ name }) => name);
+    const wrong = findings.filter(({ status }) => status !== 'ok').map(({ check }) => check);
     expect(code).toBe(wrong.length === 0 ? 0 : 1);
     return wrong;
   };
@@ -90,7 +90,7 @@ describe('the operator commands', () => {
     // Only the cause is reported, because remedies for its consequences would be misleading.
     const { text: printed } = await inlet(['doctor'], down);
     expect(printed).toContain('FAIL   ClickHouse, shard 2: connect ECONNREFUSED 127.0.0.1:9 (');
-    expect(printed).toContain('?      Schema of shard 2: skipped: fix "ClickHouse, shard 2" first\n');
+    expect(printed).toContain('SKIP   Schema of shard 2: fix "ClickHouse, shard 2" first\n');
     expect(printed).not.toContain('inlet migrate');
     const postgres = new URL(stores.environment['INLET_POSTGRES_URL'] ?? '');
     Object.assign(postgres, { port: '9', password: 'not-to-be-printed' });
@@ -113,28 +113,35 @@ describe('the operator commands', () => {
     await partner.upload('a.csv', `${device(1)},${sport}\n`);
     const good = await client.queue({ file_path: 'a.csv', key_type: 0 });
     const missing = await client.queue({ file_path: 'missing.csv', key_type: 0 });
-    const lanes = async () => lanesSchema.parse(JSON.parse((await inlet(['lanes'])).text));
-    expect(await lanes()).toEqual([{ partner: partner.name, openJobs: 2, is: 'waiting for a worker' }]);
+    const lanes = async () => lanesSchema.parse(JSON.parse((await inlet(['lanes', '--json'])).text));
+    expect(await lanes()).toEqual([{ partner: partner.name, open_jobs: 2, state: 'waiting for a worker' }]);
     const worker = await startWorker(stores.environment, 'operator');
     await client.waitForEnd(missing);
     await waitUntil('no lane has anything to do', async () => (await lanes()).length === 0);
     await stopProcess(worker.child);
     const listed = z
       .array(jobSchema)
-      .parse(JSON.parse((await inlet(['jobs', 'list', '--partner', partner.name])).text));
-    expect(listed.map(({ failure, ...job }) => ({ ...job, code: failure?.code }))).toEqual([
-      { id: missing, partner: partner.name, kind: 'import', status: 3, path: 'missing.csv', code: 'no_files' },
-      { id: good, partner: partner.name, kind: 'import', status: 2, path: 'a.csv', code: undefined },
+      .parse(JSON.parse((await inlet(['jobs', '--json', '--partner', partner.name])).text));
+    expect(listed.map(({ error, ...job }) => ({ ...job, code: error?.code }))).toEqual([
+      {
+        job_id: missing,
+        partner: partner.name,
+        kind: 'import',
+        status: 'failed',
+        file_path: 'missing.csv',
+        code: 'no_files',
+      },
+      { job_id: good, partner: partner.name, kind: 'import', status: 'done', file_path: 'a.csv', code: undefined },
     ]);
-    const failed = await inlet(['jobs', 'list', '--status', 'failed', '--limit', '1']);
+    const failed = await inlet(['jobs', 'list', '--json', '--status', 'failed', '--limit', '1']);
     expect(
       z
         .array(jobSchema)
         .parse(JSON.parse(failed.text))
-        .map(({ id }) => id),
+        .map(({ job_id }) => job_id),
     ).toEqual([missing]);
-    const shown = shownJobSchema.parse(JSON.parse((await inlet(['jobs', 'show', String(good)])).text));
-    expect(shown.files).toEqual([{ path: 'a.csv', status: 2, attempts: 1, acceptedRows: 1 }]);
+    const shown = shownJobSchema.parse(JSON.parse((await inlet(['jobs', 'show', '--json', String(good)])).text));
+    expect(shown.files).toEqual([{ path: 'a.csv', status: 'done', attempts: 1, accepted_rows: 1 }]);
     const unknown = await inlet(['jobs', 'show', '999999']);
     expect([unknown.code, unknown.text]).toEqual([1, expect.stringContaining('Job 999999 does not exist.')]);
     const wrong = await inlet(['jobs', 'list', '--status', 'x']);

@@ -72,7 +72,7 @@ describe("storage without Ceph's admin API", () => {
       INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: _secret,
       ...environment
     } = stores.environment;
-    return runInlet(environment, ['partner', 'create', name, ...options]);
+    return runInlet(environment, ['partner', 'create', name, '--json', ...options]);
   };
 
   it('a partner is not created until a setting specifies who issues the credentials', async () => {

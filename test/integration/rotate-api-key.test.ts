@@ -20,6 +20,7 @@ const listSchema = z.array(
   z.strictObject({
     key_id: z.int(),
     name: z.string(),
+    state: z.enum(['active', 'expired', 'revoked']),
     scopes: z.array(z.enum(scopes)),
     created_at: z.iso.datetime(),
     last_used_at: z.iso.datetime().nullable(),
@@ -62,7 +63,8 @@ describe('rotating an API key', () => {
       (caller) => caller.partner.name,
       () => 'none',
     );
-  const keysOf = (): z.infer<typeof listSchema> => listSchema.parse(JSON.parse(run(list)));
+  const withJson = (script: string): string => `${script.trimEnd()} --json`;
+  const keysOf = (): z.infer<typeof listSchema> => listSchema.parse(JSON.parse(run(withJson(list))));
 
   it('SECURITY.md contains four scripts', () => {
     expect(scripts).toHaveLength(4);
@@ -70,7 +72,7 @@ describe('rotating an API key', () => {
 
   it('an operator issues a second key, and both keys work until the overlap ends', async () => {
     const [first] = keysOf();
-    const { apiKey, id } = toTestKey(run(rotate, { KEY_ID: String(first?.key_id) }));
+    const { apiKey, id } = toTestKey(run(withJson(rotate), { KEY_ID: String(first?.key_id) }));
     expect([await partnerOfKey(apiKey), await partnerOfKey(partner.apiKey)]).toEqual([partner.name, partner.name]);
     for (const given of [apiKey, partner.apiKey]) expect(await tablesThatHold(stores, given)).toEqual([]);
     const [before, after] = keysOf();
@@ -85,32 +87,34 @@ describe('rotating an API key', () => {
 
   it('an operator identifies and revokes a leaked key without affecting other partners', async () => {
     const { apiKey, id } = toTestKey(
-      run('inlet key create --partner "$PARTNER" --name "x $(echo y)" --scope audience:read --scope audience:write'),
+      run(
+        'inlet key create --partner "$PARTNER" --name "x $(echo y)" --scope audience:read --scope audience:write --json',
+      ),
     );
     expect(keysOf().at(-1)).toMatchObject({ name: 'x y', scopes: ['audience:read', 'audience:write'] });
     const found = { kind: 'key', environment: 'test', partner: partner.name, key_id: id };
-    expect(JSON.parse(run(identify, {}, `${apiKey}\n`))).toEqual({ ...found, works: true });
-    expect(run(revoke, { KEY_ID: String(id) })).toBe(`revoked key ${id}\n`);
+    expect(JSON.parse(run(withJson(identify), {}, `${apiKey}\n`))).toEqual({ ...found, valid: true });
+    expect(run(revoke, { KEY_ID: String(id) })).toBe(`key ${id} is revoked\n`);
     expect([await partnerOfKey(apiKey), await partnerOfKey(other.apiKey)]).toEqual(['none', other.name]);
-    expect(JSON.parse(run(identify, {}, `${apiKey}\n`))).toEqual({ ...found, works: false });
-    const nothing = { kind: null, environment: null, partner: null, key_id: null, works: false };
-    expect(JSON.parse(run(identify, {}, `${apiKey.slice(0, -1)}-\n`))).toEqual(nothing);
+    expect(JSON.parse(run(withJson(identify), {}, `${apiKey}\n`))).toEqual({ ...found, valid: false });
+    const nothing = { kind: null, environment: null, partner: null, key_id: null, valid: false };
+    expect(JSON.parse(run(withJson(identify), {}, `${apiKey.slice(0, -1)}-\n`))).toEqual(nothing);
   });
 
   it('an operator gets an error for a key that does not exist or belongs to another partner, and for invalid options', async () => {
     const mine = keysOf()[0]?.key_id;
     const ofOther = ['--partner', other.name];
-    const refusals: [string, string[]][] = [
-      ['not_found', ['create', '--partner', "x' OR true --"]],
-      ['not_found', ['revoke', String(mine), ...ofOther]],
-      ['not_found', ['rotate', String(mine), ...ofOther]],
-      ['not_found', ['rotate', 'all', ...ofOther]],
-      ['invalid_request', ['create', ...ofOther, '--expires-in', '1 month']],
-      ['invalid_request', ['create', ...ofOther, '--name', 'a\nb']],
+    const refusals: [number, string, string[]][] = [
+      [1, 'not_found', ['create', '--partner', "x' OR true --"]],
+      [1, 'not_found', ['revoke', String(mine), ...ofOther]],
+      [1, 'not_found', ['rotate', String(mine), ...ofOther]],
+      [2, 'wrong_use', ['rotate', 'all', ...ofOther]],
+      [2, 'invalid_request', ['create', ...ofOther, '--expires-in', '1 month']],
+      [2, 'invalid_request', ['create', ...ofOther, '--name', 'a\nb']],
     ];
-    for (const [code, parameters] of refusals) {
+    for (const [exit, code, parameters] of refusals) {
       const { code: status, out, err } = await runOperator(stores.environment, ['key', ...parameters]);
-      expect([status, out, /^(\w+): /.exec(err)?.[1]], parameters.join(' ')).toEqual([1, '', code]);
+      expect([status, out, /^error: (\w+): /.exec(err)?.[1]], parameters.join(' ')).toEqual([exit, '', code]);
     }
     const wrongScope = await runOperator(stores.environment, [
       'key',
@@ -123,7 +127,7 @@ describe('rotating an API key', () => {
   });
 
   it('the audit log contains the operator and each change to each key', () => {
-    const entries = auditSchema.parse(JSON.parse(run('inlet audit-log --partner "$PARTNER" --limit 3')));
+    const entries = auditSchema.parse(JSON.parse(run('inlet audit-log --partner "$PARTNER" --limit 3 --json')));
     const last = keysOf().at(-1)?.key_id;
     expect(entries.map(({ event, key_id }) => `${event} ${key_id}`).slice(0, 2)).toEqual([
       `api_key.update ${last}`,

@@ -50,7 +50,7 @@ describe('inlet audit', () => {
       const values = [market.partner.id];
       await client.query(`UPDATE audience SET updated_at = now() - interval '1 day' WHERE partner_id = $1`, values);
     });
-    expect((await inletAudit('--since', '1h')).text).toBe('1 jobs and audiences audited, 0 with differences\n');
+    expect((await inletAudit('--since', '1h')).text).toBe('1 job or audience audited, 0 with differences\n');
     expect((await inletAudit('--since', '2d')).text).toBe('2 jobs and audiences audited, 0 with differences\n');
   });
 

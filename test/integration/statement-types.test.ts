@@ -47,6 +47,7 @@ const statementTypes: Specs = {
     audience_bad_row_share: 'number=',
     unhyphenated_ids: 'boolean=',
     external_id: 'string=',
+    suspended_at: 'date?',
     purge_after: 'date=',
     created_at: 'date=',
   },

@@ -146,10 +146,10 @@ export async function findWrongNumbers(site: Site, importId: number, matched = 2
 /** The differences that `inlet audit` prints. */
 export async function auditOf(site: Site): Promise<string> {
   const { out, err } = await runOperator(site.environment, ['audit', '--partner', site.partner.name]);
-  return (out + err).replace(/^\d+ jobs and audiences audited.*\n/m, '').trim();
+  return (out + err).replace(/^\d+ jobs? (?:or|and) audiences? audited.*\n/m, '').trim();
 }
 
-const doctorSchema = z.array(z.object({ name: z.string(), isWell: z.boolean(), said: z.string() }));
+const doctorSchema = z.array(z.object({ check: z.string(), status: z.string(), message: z.string() }));
 
 export type DoctorLine = { readonly isOk: boolean; readonly text: string };
 
@@ -163,7 +163,7 @@ export async function doctorLines(environment: Environment, attempts = 4): Promi
   if (!out.trimStart().startsWith('[')) return [{ isOk: false, text: err.trim() }];
   return doctorSchema
     .parse(JSON.parse(out))
-    .map(({ name, isWell, said }) => ({ isOk: isWell, text: `${name}: ${said}` }));
+    .map(({ check, status, message }) => ({ isOk: status === 'ok', text: `${check}: ${message}` }));
 }
 
 export type Outcome =

@@ -116,7 +116,9 @@ function provision(environment: Readonly<Record<string, string>>, name: string):
 }
 
 async function provisionByCli(operate: TestPartner['operate'], name: string): Promise<Issued> {
-  const { partner_id, api_key, storage } = issuedSchema.parse(JSON.parse(await operate('partner', 'create', name)));
+  // Earlier releases always print JSON and have no such option.
+  const printed = await operate('partner', 'create', name, '--json').catch(() => operate('partner', 'create', name));
+  const { partner_id, api_key, storage } = issuedSchema.parse(JSON.parse(printed));
   return {
     id: partner_id,
     name,

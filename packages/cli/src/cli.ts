@@ -20,11 +20,18 @@ import { addSubscriptionsCommand } from './commands/subscriptions.ts';
 import { addTopics } from './commands/topics.ts';
 import { addUploadCommand } from './commands/upload.ts';
 import { addWebhooksCommand } from './commands/webhooks.ts';
+import type { CliFailure } from './failures/cli-failure.ts';
 import { report } from './failures/report.ts';
 import { version } from './generated/version.ts';
 
 export { wholeNumber } from './commands/arguments.ts';
-export { fieldList, table } from './terminal/table.ts';
+export { exitCodeOf } from './failures/api-errors.ts';
+export { CliFailure, exitCode, wrongUse } from './failures/cli-failure.ts';
+export { bytesOf, countOf, several, timeOf } from './terminal/format.ts';
+export { type Output, type OutputOptions, outputFor } from './terminal/output.ts';
+export { version } from './generated/version.ts';
+export { type Column, fieldList, table } from './terminal/table.ts';
+export { escapeTerminal } from './terminal/text.ts';
 
 /**
  * Creates a program with all partner commands, in the order in which a partner needs them. `addMore` adds the operator
@@ -36,7 +43,10 @@ export function createProgram(addMore?: (program: Command) => void): Command {
     .version(version, '-V, --version', 'print the version')
     .showSuggestionAfterError()
     .showHelpAfterError('Run with --help for usage.')
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'error: wrong_use: ')) })
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, 'error: wrong_use: ')),
+      ...(isJsonRequested() ? { writeErr: () => undefined } : {}),
+    })
     .configureHelp({
       subcommandTerm: (command) => `${command.name()} ${command.usage().replace(/^\[options\] ?/, '')}`,
     })
@@ -74,14 +84,20 @@ export function createProgram(addMore?: (program: Command) => void): Command {
   return program;
 }
 
-/** Runs the command line and sets the exit code. `explain` describes errors from the commands that `addMore` added. */
-export async function run(program: Command, explain?: (error: unknown) => string): Promise<void> {
+/** Whether errors are printed as JSON. They can occur before the options are parsed. */
+function isJsonRequested(): boolean {
+  const end = process.argv.indexOf('--');
+  return process.argv.slice(2, end === -1 ? undefined : end).includes('--json');
+}
+
+/** Runs the command line and sets the exit code. `toFailure` converts errors of the commands that `addMore` added. */
+export async function run(program: Command, toFailure?: (error: unknown) => CliFailure | null): Promise<void> {
   process.stdout.on('error', exitOnClosedPipe);
   try {
     if (process.argv.length <= 2) program.outputHelp();
     else await program.parseAsync();
   } catch (error) {
-    process.exitCode = report(error, explain);
+    process.exitCode = report(error, { toFailure, isJson: isJsonRequested() });
   }
 }
 

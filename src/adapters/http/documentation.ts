@@ -130,6 +130,9 @@ export function commonProblems(operation: Operation): DocumentedProblems {
       ? {}
       : { too_many_requests: { detail: 'This key has made 300 requests in this minute, which is the limit.' } }),
     scope_missing: { detail: 'The API key lacks the scope "audience:read".' },
+    ...(operation.tag === 'operator'
+      ? {}
+      : { partner_suspended: { detail: 'The operator has suspended the partner "acme".' } }),
     ...(acceptsUserToken(operation) ? userTokenProblems : {}),
     ...(operation.body ? bodyProblems : {}),
     ...(isIdempotent(operation) ? idempotencyProblems : {}),

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
-import { InvalidCredentials } from '../../domain/caller.ts';
+import { InvalidCredentials, SuspendedPartner } from '../../domain/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { parseKey } from '../../domain/key-format.ts';
 import { type RequestLimits, requestWindowSeconds } from '../../domain/limits.ts';
@@ -66,7 +66,8 @@ export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimit
         remember(key);
         return found;
       } catch (error) {
-        if (error instanceof InvalidCredentials) {
+        // The key of a suspended partner is not a guess.
+        if (error instanceof InvalidCredentials && !(error instanceof SuspendedPartner)) {
           known.delete(key);
           counts.note(ip);
         }

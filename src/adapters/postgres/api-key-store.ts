@@ -137,13 +137,14 @@ export async function selectKeyHolder(db: Database, keyHash: Uint8Array): Promis
       'key.id as keyId',
       'key.scopes',
       sql<boolean>`key.revoked_at IS NULL AND coalesce(key.expires_at > now(), true)`.as('isValid'),
+      sql<boolean>`partner.suspended_at IS NOT NULL`.as('isSuspended'),
       // Uses the same interval as note_key_uses(), which makes the final decision.
       sql<boolean>`coalesce(key.last_used_at < now() - interval '1 minute', true)`.as('isUseDue'),
     ])
     .executeTakeFirst();
   if (!found) return null;
-  const { id, name, prefix, keyId, isValid, isUseDue } = found;
-  return { partner: { id, name, prefix }, keyId, scopes: toScopes(found.scopes), isValid, isUseDue };
+  const { id, name, prefix, keyId, isValid, isSuspended, isUseDue } = found;
+  return { partner: { id, name, prefix }, keyId, scopes: toScopes(found.scopes), isValid, isSuspended, isUseDue };
 }
 
 // Before authentication, row-level security hides all rows from the API role. These functions are used instead of the

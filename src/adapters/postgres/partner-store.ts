@@ -33,6 +33,19 @@ export function postgresPartnerStore(db: Database): PartnerStore {
       if (!settings || others.length > 0) throw new Error(`there is not exactly one partner ${partnerId}`);
       return settings;
     },
+    suspend: async (partnerId) => {
+      await db
+        .updateTable('partner')
+        .set({ suspended_at: sql<Date>`coalesce(suspended_at, now())` })
+        .where('id', '=', partnerId)
+        .execute();
+    },
+    readSuspension: async (partnerId) =>
+      (await db.selectFrom('partner').select('suspended_at').where('id', '=', partnerId).executeTakeFirstOrThrow())
+        .suspended_at,
+    resume: async (partnerId) => {
+      await db.updateTable('partner').set({ suspended_at: null }).where('id', '=', partnerId).execute();
+    },
     writeSettings: async (partnerId, { audienceBadRowShare, unhyphenatedIds }) => {
       const values = {
         ...(audienceBadRowShare === undefined ? {} : { audience_bad_row_share: audienceBadRowShare }),

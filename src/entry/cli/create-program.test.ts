@@ -78,7 +78,7 @@ describe('the program', () => {
   it.each([
     [['logn'], 'Did you mean login?'],
     [['imports', '--josn'], 'Did you mean --json?'],
-    [['jobs', 'shwo', '1'], 'Did you mean show?'],
+    [['partner', 'shwo', 'acme'], 'Did you mean show?'],
   ])('suggests a correction for %s', async (parameters, question) => {
     let message = '';
     const fresh = createProgram();

@@ -17,6 +17,7 @@ import { addDropCommands } from './drop-commands.ts';
 import { addSuppressionCommands } from './suppression-commands.ts';
 import { addTopologyCommands } from './topology-command.ts';
 import { addPartnerCommands } from './partner-commands.ts';
+import { addVersionCommand } from './version-command.ts';
 
 /** Creates a program with the partner commands and, in a separate group, the operator commands. */
 export function createProgram(): Command {
@@ -40,6 +41,7 @@ export function createProgram(): Command {
     addTopologyCommands(program);
     addSuppressionCommands(program);
     addDropCommands(program);
+    addVersionCommand(program);
     addExamples(program);
   });
 }

@@ -5,8 +5,11 @@ import type { Command } from 'commander';
  */
 const examples: Readonly<Record<string, string>> = {
   migrate: 'inlet migrate',
-  'partner create': 'inlet partner create acme > acme.json',
+  'partner create': 'inlet partner create acme --json > acme.json',
   'partner show': 'inlet partner show acme',
+  'partner list': 'inlet partner list',
+  'partner suspend': 'inlet partner suspend acme',
+  'partner resume': 'inlet partner resume acme',
   'partner set': 'inlet partner set acme --audience-bad-rows 0.01',
   'key create': 'inlet key create --partner acme --name nightly --scope marketplace:write --expires-in 90d',
   'key list': 'inlet key list --partner acme',
@@ -24,7 +27,7 @@ const examples: Readonly<Record<string, string>> = {
   'user-token create': 'inlet user-token create --partner acme --customer "Blue Shoes"',
   'user-token list': 'inlet user-token list --partner acme',
   'user-token revoke': 'inlet user-token revoke 4 --partner acme',
-  'jobs list': 'inlet jobs list --partner acme --status failed --limit 10',
+  'jobs list': 'inlet jobs --partner acme --status failed --limit 10',
   'jobs show': 'inlet jobs show 812',
   'jobs cancel': 'inlet jobs cancel 812',
   'jobs retry': 'inlet jobs retry 812',
@@ -56,6 +59,7 @@ const examples: Readonly<Record<string, string>> = {
   'privacy drop amend': 'inlet privacy drop amend 3 --file corrected.csv',
   'topology show': 'inlet topology',
   'topology change': 'inlet topology change --confirm',
+  version: 'inlet version',
 };
 
 /** Appends each example to the help of its command. */

@@ -1,15 +1,21 @@
+import { countOf, outputFor } from '@inlet/cli';
 import type { Command } from 'commander';
-import { print } from './output.ts';
+import { type OutputOptions, operatorCommand } from './output.ts';
 
 export function addKnownDevicesCommands(program: Command): void {
-  program
+  const knownDevices = program
     .command('known-devices')
-    .description('maintain the devices that audiences are matched with')
-    .command('rebuild')
-    .description('remove devices that have no attribute left; imports can run at the same time')
-    .action(async () => {
-      const { rebuild } = await import('../known-devices.ts');
-      const { before, after } = await rebuild();
-      print(`${before} devices were known before, ${after} are known now`);
-    });
+    .description('maintain the devices that audiences are matched with');
+  operatorCommand(
+    knownDevices,
+    'rebuild',
+    'remove devices that have no attribute left; imports can run at the same time',
+  ).action(async (options: OutputOptions) => {
+    const { rebuild } = await import('../known-devices.ts');
+    const { before, after } = await rebuild();
+    outputFor(options).result(
+      { before, after },
+      () => `${countOf(before)} devices were known before, ${countOf(after)} are known now`,
+    );
+  });
 }

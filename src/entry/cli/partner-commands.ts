@@ -1,23 +1,34 @@
+import { type Column, type Output, countOf, fieldList, outputFor } from '@inlet/cli';
 import { type Command, Option } from 'commander';
 import { toBadRowShare } from '../../domain/partner.ts';
 import type { StorageGrant } from '../../ports/object-store.ts';
-import { type ShownPartner, provisionPartner, setPartner, showPartner } from '../../usecases/admin/manage-partners.ts';
-import { printNote, printJson } from './output.ts';
+import {
+  type ShownPartner,
+  provisionPartner,
+  resumePartner,
+  setPartner,
+  showPartner,
+  suspendPartner,
+} from '../../usecases/admin/manage-partners.ts';
+import type { PartnerState } from '../../ports/operations.ts';
+import { type OutputOptions, noteIfMore, operatorCommand, pageAfter, printList, when, yesOrNo } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 
 export function addPartnerCommands(program: Command): void {
   const partner = program.command('partner').description('manage partners');
-  partner
-    .command('create')
+  operatorCommand(
+    partner,
+    'create',
+    'create a partner with an API key (shown once), a prefix, and storage credentials for that prefix',
+  )
     .argument('<name>', '2 to 40 characters (a-z, 0-9, and single hyphens); also used as the prefix in the bucket')
     .option('--without-storage', 'create no storage credentials; required with storage other than Ceph')
-    .description('create a partner with an API key (shown once), a prefix, and storage credentials for that prefix')
-    .action((name: string, { withoutStorage = false }: { withoutStorage?: boolean }) =>
+    .action((name: string, { withoutStorage = false, ...options }: OutputOptions & { withoutStorage?: boolean }) =>
       withWiring(async ({ config, ...deps }) => {
         const { noStorageProvisioner, storageProvisioner } = await import('../storage-provisioner.ts');
         const storage = withoutStorage ? noStorageProvisioner : storageProvisioner(config, deps.s3);
         const made = await provisionPartner<StorageGrant | null>({ ...deps, storage }, name);
-        printJson({
+        const issued = {
           partner_id: made.partner.id,
           name: made.partner.name,
           external_id: await deps.partners.readExternalId(made.partner.id),
@@ -30,20 +41,57 @@ export function addPartnerCommands(program: Command): void {
             access_key_id: made.storage?.accessKeyId ?? null,
             secret_access_key: made.storage?.secretAccessKey.reveal() ?? null,
           },
-        });
-        printNote('The API key is shown only once. Inlet stores only its hash.');
-        if (withoutStorage) printNote('Give the partner storage credentials that are restricted to this prefix.');
+        };
+        const output = outputFor(options);
+        output.result(issued, () => fieldList(issuedFields(issued), output.stdout));
+        output.note('The secrets are shown only once. For `inlet login --from`, create the partner with --json.');
+        if (withoutStorage) output.note('Give the partner storage credentials that are restricted to this prefix.');
       }),
     );
 
-  partner
-    .command('show')
-    .argument('<name>')
-    .description('show a partner and its settings')
-    .action((name: string) => withWiring(async (deps) => printJson(record(await showPartner(deps, name)))));
+  operatorCommand(partner, 'list', 'list partners with their state, open jobs, and keys')
+    .option('--after <partner-id>', 'list entries after this ID')
+    .action(({ after, ...options }: OutputOptions & { readonly after?: string }) =>
+      withWiring(async ({ partnerReads }) => {
+        const output = outputFor(options);
+        const partners = await partnerReads.listPartners(pageAfter('partner', after));
+        printList(output, listColumns, partners.map(listRecord), 'There are no partners.');
+        noteIfMore(output, partners);
+      }),
+    );
 
-  partner
-    .command('set')
+  operatorCommand(partner, 'show', 'show a partner and its settings')
+    .argument('<name>')
+    .action((name: string, options: OutputOptions) =>
+      withWiring(async (deps) => show(outputFor(options), await showPartner(deps, name))),
+    );
+
+  operatorCommand(
+    partner,
+    'suspend',
+    'reject the keys of a partner and start none of its jobs; its data is kept, and a running job continues',
+  )
+    .argument('<name>')
+    .action((name: string, options: OutputOptions) =>
+      withWiring(async (deps) => {
+        const output = outputFor(options);
+        const { id } = await suspendPartner(deps, name);
+        output.result({ partner_id: id, name, state: 'suspended' }, () => `partner ${name} is suspended`);
+        output.note(`Undo it with \`inlet partner resume ${name}\`.`);
+      }),
+    );
+
+  operatorCommand(partner, 'resume', 'accept the keys of a suspended partner again and continue its lane')
+    .argument('<name>')
+    .action((name: string, options: OutputOptions) =>
+      withWiring(async (deps) => {
+        const { id } = await resumePartner(deps, name);
+        outputFor(options).result({ partner_id: id, name, state: 'active' }, () => `partner ${name} is active`);
+      }),
+    );
+
+
+  operatorCommand(partner, 'set', "change a partner's settings")
     .argument('<name>')
     .option(
       '--audience-bad-rows <share>',
@@ -55,24 +103,92 @@ export function addPartnerCommands(program: Command): void {
         'whether files may contain IDs without hyphens, which are otherwise rejected as hashes',
       ).choices(['yes', 'no']),
     )
-    .description("change a partner's settings")
-    .action((name: string, { audienceBadRows, unhyphenatedIds }: SetOptions) =>
+    .action((name: string, { audienceBadRows, unhyphenatedIds, ...options }: SetOptions) =>
       withWiring(async (deps) => {
         const settings = {
           ...(audienceBadRows === undefined ? {} : { audienceBadRowShare: toBadRowShare(audienceBadRows) }),
           ...(unhyphenatedIds === undefined ? {} : { unhyphenatedIds: unhyphenatedIds === 'yes' }),
         };
-        printJson(record(await setPartner(deps, name, settings)));
+        show(outputFor(options), await setPartner(deps, name, settings));
       }),
     );
 }
 
-type SetOptions = { readonly audienceBadRows?: string; readonly unhyphenatedIds?: 'yes' | 'no' };
+type SetOptions = OutputOptions & { readonly audienceBadRows?: string; readonly unhyphenatedIds?: 'yes' | 'no' };
 
-function record({ id, name, prefix, externalId, audienceBadRowShare, unhyphenatedIds }: ShownPartner): object {
+const listColumns: readonly Column<ReturnType<typeof listRecord>>[] = [
+  { title: 'ID', align: 'right', of: ({ partner_id }) => partner_id },
+  { title: 'NAME', of: ({ name }) => name, canShrink: true },
+  { title: 'STATE', of: ({ state }) => state },
+  { title: 'OPEN JOBS', align: 'right', of: ({ open_jobs }) => countOf(open_jobs) },
+  { title: 'VALID KEYS', align: 'right', of: ({ api_keys }) => countOf(api_keys.valid) },
+  { title: 'STORED ROWS', align: 'right', of: ({ stored_rows }) => countOf(stored_rows) },
+  { title: 'LAST ACTIVE', of: ({ last_active_at }) => when(last_active_at) },
+  { title: 'CREATED', of: ({ created_at }) => when(created_at) },
+];
+
+function listRecord(partner: PartnerState) {
+  return {
+    partner_id: partner.id,
+    name: partner.name,
+    state: stateOf(partner),
+    open_jobs: partner.openJobs,
+    api_keys: partner.apiKeys,
+    stored_rows: partner.usage.storedRows.used,
+    last_active_at: partner.lastActiveAt,
+    created_at: partner.createdAt,
+    suspended_at: partner.suspendedAt,
+  };
+}
+
+function stateOf({ suspendedAt }: { readonly suspendedAt: Date | null }): 'active' | 'suspended' {
+  return suspendedAt === null ? 'active' : 'suspended';
+}
+
+function show(output: Output, partner: ShownPartner): void {
+  output.result(record(partner), () =>
+    fieldList(
+      [
+        ['partner ID', String(partner.id)],
+        ['name', partner.name],
+        ['state', stateOf(partner)],
+        ['prefix', partner.prefix],
+        ['external ID', partner.externalId],
+        ['audience bad rows', `${partner.audienceBadRowShare * 100} %`],
+        ['unhyphenated IDs', yesOrNo(partner.unhyphenatedIds)],
+      ],
+      output.stdout,
+    ),
+  );
+}
+
+type Issued = {
+  readonly partner_id: number;
+  readonly name: string;
+  readonly external_id: string;
+  readonly api_key: string;
+  readonly storage: Readonly<Record<string, string | null>>;
+};
+
+function issuedFields({ partner_id, name, external_id, api_key, storage }: Issued): [string, string][] {
+  return [
+    ['partner ID', String(partner_id)],
+    ['name', name],
+    ['external ID', external_id],
+    ['API key', api_key],
+    ...Object.entries(storage).map(([field, value]): [string, string] => [
+      `storage ${field.replaceAll('_', ' ').replace(' id', ' ID')}`,
+      value ?? '-',
+    ]),
+  ];
+}
+
+function record(partner: ShownPartner): object {
+  const { id, name, prefix, externalId, audienceBadRowShare, unhyphenatedIds } = partner;
   return {
     partner_id: id,
     name,
+    state: stateOf(partner),
     prefix,
     external_id: externalId,
     audience_bad_row_share: audienceBadRowShare,

@@ -24,20 +24,19 @@ import {
 import { hasRoleIdentity } from '../source-storage.ts';
 import { createLogger } from '../logging.ts';
 
-import { engineChecks } from './engine-checks.ts';
-import { postgresChecks } from './postgres-checks.ts';
+import { dataPlane, engineChecks } from './engine-checks.ts';
+import { controlPlane, postgresChecks } from './postgres-checks.ts';
 import { type Check, type CheckResult, runChecks } from './run-checks.ts';
 
 /** Checks every configured server. */
-export function runDoctor(): Promise<CheckResult[]> {
-  const config = readConfig();
+export function runDoctor(config: Config = readConfig()): Promise<CheckResult[]> {
   return runChecks([
-    postgresChecks(config),
+    ...postgresChecks(config),
     ...engineChecks(config),
-    topologyChecks(config),
-    [identityCheck(config)],
-    storageChecks(config),
-    issuerChecks(config),
+    ...topologyChecks(config),
+    identityCheck(config),
+    ...storageChecks(config),
+    ...issuerChecks(config),
   ]);
 }
 
@@ -47,9 +46,11 @@ const checkedLoads = 200;
 function topologyChecks(config: Config): Check[] {
   const withServers = <T>(run: Parameters<typeof withTopology<T>>[2]): Promise<T> =>
     withTopology(config, createLogger({ name: 'inlet-doctor', level: 'silent' }), run);
+  const stores = [...controlPlane, ...dataPlane(config)];
   return [
     {
       name: 'Topology',
+      needs: stores,
       remedy:
         'If a server is down, fix that first. Otherwise, fix INLET_CLICKHOUSE_URLS, INLET_CLICKHOUSE_CLUSTER, INLET_CLICKHOUSE_DATABASE, or the cluster definition on the shard. Loads and reports are stopped until then. If the cluster was changed on purpose, run `inlet topology change`.',
       run: () =>
@@ -62,6 +63,7 @@ function topologyChecks(config: Config): Check[] {
     },
     {
       name: 'Tables',
+      needs: [...stores, 'Topology'],
       remedy:
         'Run `inlet migrate`. If a table, view, or column was changed by hand, restore it as in migrations/clickhouse/schema.sql. Loads and reports are stopped until then.',
       run: () =>
@@ -73,6 +75,7 @@ function topologyChecks(config: Config): Check[] {
     },
     {
       name: 'Load IDs',
+      needs: [...stores, 'Topology'],
       remedy: 'Loads and reports are paused until then. See docs/operators/incidents.md.',
       run: () =>
         withServers(async (deps) => {
@@ -83,6 +86,7 @@ function topologyChecks(config: Config): Check[] {
     },
     {
       name: 'Recent loads',
+      needs: [...stores, 'Topology'],
       remedy:
         'The shard was restored from an older state, or it has lost rows. Run `inlet audit` and `inlet repair`. See docs/operators/incidents.md.',
       run: () =>
@@ -98,6 +102,7 @@ function topologyChecks(config: Config): Check[] {
     },
     {
       name: 'Sealing keys',
+      needs: controlPlane,
       remedy:
         'Add the key to INLET_SEALING_KEYS, after the first key. Until then, these jobs wait. Never change the digits of a key.',
       run: () =>
@@ -115,6 +120,7 @@ function storageChecks(config: Config): Check[] {
   return [
     {
       name: 'Shared bucket',
+      needs: ['Storage identity'],
       remedy:
         'Start the storage, or fix INLET_S3_ENDPOINT, INLET_S3_BUCKET, or the access key. Until then, loads wait, but records can still be read.',
       run: async () => {
@@ -131,6 +137,7 @@ function storageChecks(config: Config): Check[] {
     },
     {
       name: 'Recorded bucket',
+      needs: [...controlPlane, 'Shared bucket'],
       remedy:
         'Fix INLET_S3_BUCKET or INLET_S3_ENDPOINT. If the files were moved on purpose, also copy the object .inlet/bucket-id.',
       run: async () => {
@@ -146,6 +153,8 @@ function storageChecks(config: Config): Check[] {
     },
     {
       name: 'Uploads',
+      // `inlet migrate` sets it up.
+      needs: ['Shared bucket', ...controlPlane],
       remedy:
         'Run `inlet migrate` again. If the access key may not change the rules of the bucket, add them yourself: see docs/operators/incidents.md.',
       run: async () => {
@@ -171,6 +180,8 @@ function notificationChecks(config: Config): Check[] {
   return [
     {
       name: 'Notifications',
+      // `inlet migrate` sets it up.
+      needs: ['Shared bucket', ...controlPlane],
       remedy: `Run \`inlet migrate\` again.${url ? ' Until then, subscriptions find new objects only when they list their prefixes.' : ''} See docs/operators/incidents.md.`,
       run: async () => {
         const s3 = connectSharedStorage(config);
@@ -192,6 +203,7 @@ function notificationChecks(config: Config): Check[] {
 function identityCheck(config: Config): Check {
   return {
     name: 'Storage identity',
+    needs: [],
     remedy:
       'Give the process an identity (IRSA, EKS Pod Identity, ECS, instance profile, or AWS_* variables), or set INLET_S3_ACCESS_KEY_ID and INLET_S3_SECRET_ACCESS_KEY. See docs/operators/aws.md. Until then, loads wait.',
     run: async () => {
@@ -226,6 +238,7 @@ function issuerChecks(config: Config): Check[] {
   return [
     {
       name: 'OpenID Connect issuer',
+      needs: [],
       remedy:
         'Start the issuer, or fix INLET_OIDC_ISSUER, INLET_OIDC_NETWORKS, or INLET_OIDC_ALGORITHMS. Until then, its tokens are rejected. Tokens from `inlet user-token create` still work.',
       run: async () => {

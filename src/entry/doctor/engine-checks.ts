@@ -4,7 +4,7 @@ import type { Secret } from '../../domain/secret.ts';
 import type { Config } from '../config.ts';
 import { engineTlsOf } from '../store-tls-settings.ts';
 import { type Check, clockRemedy, describeClock } from './run-checks.ts';
-import { schemaCheck } from './schema-check.ts';
+import { schemaCheck, schemaCheckName } from './schema-check.ts';
 
 const leastFreeShare = 0.1;
 const stuckMinutes = 30;
@@ -28,10 +28,16 @@ function serversOf({ INLET_CLICKHOUSE_URLS: shards }: Config): NamedServer[] {
   );
 }
 
-/** Returns one list of checks per server. */
-export function engineChecks(config: Config): Check[][] {
+const connectionCheckName = (server: string): string => `ClickHouse, ${server}`;
+
+/** The checks without which statements on the tables of every shard fail. */
+export function dataPlane(config: Config): string[] {
+  return serversOf(config).flatMap(({ name }) => [connectionCheckName(name), schemaCheckName(name)]);
+}
+
+export function engineChecks(config: Config): Check[] {
   const tls = engineTlsOf(config);
-  return serversOf(config).map(({ url, name, hasReplicas }) => {
+  return serversOf(config).flatMap(({ url, name, hasReplicas }) => {
     const ask = async <T>(run: (client: ClickHouseClient) => Promise<T>): Promise<T> => {
       const client = createClient({
         url: url.reveal(),
@@ -58,7 +64,8 @@ export function engineChecks(config: Config): Check[][] {
       );
     return [
       {
-        name: `ClickHouse, ${name}`,
+        name: connectionCheckName(name),
+        needs: [],
         remedy:
           'Start this server, or fix its address in INLET_CLICKHOUSE_URLS. Until then, loads wait, because they need every shard, with at least INLET_REPLICAS_REQUIRED replicas each.',
         run: async () => {
@@ -75,11 +82,13 @@ export function engineChecks(config: Config): Check[][] {
           return `version ${row?.version}, ${expected} shards`;
         },
       },
-      schemaCheck(name, 'clickhouse', () =>
-        select('SELECT name, checksum FROM {database: Identifier}.schema_migration'),
-      ),
+      schemaCheck(name, 'clickhouse', {
+        needs: [connectionCheckName(name)],
+        listDone: () => select('SELECT name, checksum FROM {database: Identifier}.schema_migration'),
+      }),
       {
         name: `Clock of ${name}`,
+        needs: [connectionCheckName(name)],
         remedy: clockRemedy,
         run: async () => {
           const [row] = await select<{ now: string; zone: string }>(
@@ -90,6 +99,7 @@ export function engineChecks(config: Config): Check[][] {
       },
       {
         name: `Privileges on ${name}`,
+        needs: [connectionCheckName(name)],
         remedy:
           'Grant the privilege to the user in INLET_CLICKHOUSE_URLS. Until then, loads and deletes fail and are retried.',
         run: async () => {
@@ -113,6 +123,7 @@ export function engineChecks(config: Config): Check[][] {
       },
       {
         name: `Disk of ${name}`,
+        needs: [connectionCheckName(name)],
         remedy:
           'Free disk space or add a disk. A merge needs as much free space as it reads. Loads wait while the disk is full.',
         run: async () => {
@@ -129,6 +140,7 @@ export function engineChecks(config: Config): Check[][] {
       },
       {
         name: `Damaged parts of ${name}`,
+        needs: [connectionCheckName(name)],
         remedy:
           'ClickHouse removed these parts, for example after a power failure, so rows may be missing. Run `inlet audit` to find the jobs and audiences, and `inlet repair` to load their files again.',
         run: async () => {
@@ -142,6 +154,7 @@ export function engineChecks(config: Config): Check[][] {
       },
       {
         name: `Mutations of ${name}`,
+        needs: [connectionCheckName(name)],
         remedy:
           'Find the reason in system.mutations and run KILL MUTATION. Inlet then starts the delete or purge again.',
         run: async () => {
@@ -166,6 +179,7 @@ const maxDelaySeconds = 60;
 function replicationCheck(name: string, select: <Row>(query: string) => Promise<Row[]>): Check {
   return {
     name: `Replication of ${name}`,
+    needs: [connectionCheckName(name), schemaCheckName(name)],
     remedy:
       'If tables are read-only, check ClickHouse Keeper and its connection to this server. If the replica is behind, check the network between the replicas and the free disk space. See system.replication_queue for the last error.',
     run: async () => {

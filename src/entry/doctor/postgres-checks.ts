@@ -5,7 +5,11 @@ import { selectQueueStats } from '../../adapters/postgres/queue/queue-stats.ts';
 import { thresholds } from '../../usecases/admin/evaluate-alerts.ts';
 import type { Config } from '../config.ts';
 import { type Check, clockRemedy, describeClock } from './run-checks.ts';
-import { type Done, schemaCheck } from './schema-check.ts';
+import { type Done, schemaCheck, schemaCheckName } from './schema-check.ts';
+
+const server = 'PostgreSQL';
+/** The checks without which statements on Inlet's tables fail. */
+export const controlPlane = [server, schemaCheckName(server)];
 
 /** Checks PostgreSQL and the jobs that it stores. */
 export function postgresChecks(config: Config): Check[] {
@@ -26,7 +30,8 @@ export function postgresChecks(config: Config): Check[] {
   };
   return [
     {
-      name: 'PostgreSQL',
+      name: server,
+      needs: [],
       remedy: 'Start PostgreSQL, or fix INLET_POSTGRES_URL. Until then, the api responds with 503 and workers wait.',
       run: () =>
         ask(async (client) => {
@@ -42,11 +47,14 @@ export function postgresChecks(config: Config): Check[] {
           return `version ${row.version}, ${row.used} of ${row.connection_limit} connections in use`;
         }),
     },
-    schemaCheck('PostgreSQL', 'postgres', () =>
-      ask(async (client) => (await client.query<Done>('SELECT name, checksum FROM schema_migration')).rows),
-    ),
+    schemaCheck(server, 'postgres', {
+      needs: [server],
+      listDone: () =>
+        ask(async (client) => (await client.query<Done>('SELECT name, checksum FROM schema_migration')).rows),
+    }),
     {
       name: 'Clock of PostgreSQL',
+      needs: [server],
       remedy: clockRemedy,
       run: () =>
         ask(async (client) => {
@@ -58,6 +66,7 @@ export function postgresChecks(config: Config): Check[] {
     },
     {
       name: 'Prefixes of partners',
+      needs: controlPlane,
       remedy:
         "Restore the partner's prefix in the table partner. Its storage credentials and its files belong to the old prefix. Until then, its imports fail with no_files.",
       run: () =>
@@ -75,6 +84,7 @@ export function postgresChecks(config: Config): Check[] {
     },
     {
       name: 'API role',
+      needs: controlPlane,
       remedy: 'Fix the role. The api does not start without it. See docs/deploy.md.',
       run: async () => {
         if (config.INLET_API_ROLE === noRole) return 'none; the api can read the rows of all partners';
@@ -84,6 +94,7 @@ export function postgresChecks(config: Config): Check[] {
     },
     {
       name: 'Workers',
+      needs: controlPlane,
       remedy: 'Start at least one worker. Until then, accepted jobs wait. No job is lost.',
       run: () =>
         ask(async (client) => {
@@ -94,6 +105,7 @@ export function postgresChecks(config: Config): Check[] {
     },
     {
       name: 'Lanes',
+      needs: controlPlane,
       remedy: 'Run `inlet lanes` to see which lanes are waiting. The worker log contains the reason.',
       run: () =>
         ask(async (client) => {

@@ -5,6 +5,8 @@ export type Check = {
   readonly name: string;
   /** What to do when the check fails. */
   readonly remedy: string;
+  /** The checks that have to succeed first. If one of them fails, it is the cause. */
+  readonly needs: readonly string[];
   /** Returns a description of the state, or throws an error that describes the problem. */
   readonly run: () => Promise<string>;
 };
@@ -14,21 +16,16 @@ export type CheckResult = {
   readonly isOk: boolean;
   readonly message: string;
   readonly remedy: string;
-  /** The name of an earlier failed check of the same server with the same message. Both have the same cause. */
+  /** The name of the failed check that has to be fixed first. Null for a check that succeeded, and for a first cause. */
   readonly causedBy: string | null;
   readonly milliseconds: number;
 };
 
 const checkTimeoutMs = 5_000;
 
-/** Each list contains the checks of one server. The first check tests whether the server is reachable. */
-export async function runChecks(servers: readonly (readonly Check[])[]): Promise<CheckResult[]> {
-  return (await Promise.all(servers.map(checkServer))).flat();
-}
-
 /** Checks run concurrently, so that an unresponsive server does not hide the results of the others. */
-async function checkServer(checks: readonly Check[]): Promise<CheckResult[]> {
-  const results = await Promise.all(
+export async function runChecks(checks: readonly Check[]): Promise<CheckResult[]> {
+  const outcomes = await Promise.all(
     checks.map(async ({ name, remedy, run }) => {
       const start = performance.now();
       const outcome = await withTimeout(run(), checkTimeoutMs).then(
@@ -38,11 +35,22 @@ async function checkServer(checks: readonly Check[]): Promise<CheckResult[]> {
       return { name, remedy, ...outcome, milliseconds: Math.round(performance.now() - start) };
     }),
   );
-  const [first] = results;
-  return results.map((result) => {
-    const isSame = result !== first && first?.isOk === false && !result.isOk && result.message === first.message;
-    return { ...result, causedBy: isSame ? first.name : null };
-  });
+  const failed = new Set(outcomes.filter(({ isOk }) => !isOk).map(({ name }) => name));
+  return outcomes.map((outcome) => ({
+    ...outcome,
+    causedBy: outcome.isOk ? null : causeOf(outcome.name, checks, failed),
+  }));
+}
+
+/** Returns the failed check without which this check cannot succeed, and which itself has no such cause. */
+export function causeOf(
+  name: string,
+  checks: readonly Pick<Check, 'name' | 'needs'>[],
+  failed: ReadonlySet<string>,
+): string | null {
+  const needs = checks.find((check) => check.name === name)?.needs ?? [];
+  const first = needs.find((need) => failed.has(need));
+  return first === undefined ? null : (causeOf(first, checks, failed) ?? first);
 }
 
 const maxClockSeconds = 60;

@@ -4,7 +4,7 @@ import type { KeyHolder } from '../../ports/partner-store.ts';
 import { authenticateCaller } from './authenticate-caller.ts';
 
 const partner = { id: 5, name: 'acme', prefix: 'acme/' };
-const valid: KeyHolder = { partner, keyId: 7, scopes, isValid: true, isUseDue: false };
+const valid: KeyHolder = { partner, keyId: 7, scopes, isValid: true, isSuspended: false, isUseDue: false };
 
 /** A store that contains one key and counts lookups. */
 function storeOf(holder: KeyHolder | null) {
@@ -24,6 +24,9 @@ function storeOf(holder: KeyHolder | null) {
       findByName: never,
       readExternalId: never,
       readSettings: never,
+      suspend: never,
+      readSuspension: never,
+      resume: never,
       writeSettings: never,
       findByKeyHash: (hash: Uint8Array) => {
         seen.lookups += 1;
@@ -50,6 +53,21 @@ describe('authenticateCaller', () => {
     const { deps, seen } = storeOf({ ...valid, isUseDue: true });
     await authenticateCaller(deps, 'Bearer good');
     expect(seen.uses).toEqual([7]);
+  });
+
+  it('rejects the key of a suspended partner and says why', async () => {
+    const { deps, seen } = storeOf({ ...valid, isSuspended: true, isUseDue: true });
+    expect(await errorOf(deps, 'Bearer good')).toMatchObject({
+      code: 'partner_suspended',
+      detail: 'The operator has suspended the partner "acme".',
+      holder: { partner, keyId: 7 },
+    });
+    expect(seen.uses).toEqual([]);
+  });
+
+  it('does not tell the holder of an invalid key that the partner is suspended', async () => {
+    const { deps } = storeOf({ ...valid, isValid: false, isSuspended: true });
+    expect(await errorOf(deps, 'Bearer good')).toMatchObject({ code: 'unauthenticated' });
   });
 
   it.each([

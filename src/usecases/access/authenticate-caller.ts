@@ -1,5 +1,5 @@
 import type { AudienceScope } from '../../domain/audience.ts';
-import { InvalidApiKey, type KeyCaller } from '../../domain/caller.ts';
+import { InvalidApiKey, type KeyCaller, SuspendedPartner } from '../../domain/caller.ts';
 import type { Customer } from '../../domain/customer.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isJwt } from '../../domain/issued-token.ts';
@@ -22,6 +22,7 @@ export async function authenticateCaller(deps: Deps, authorization: string | und
   const key = /^Bearer +(\S{1,200})$/i.exec(authorization ?? '')?.[1] ?? '';
   const holder = deps.apiKeys.mayHaveIssued(key) ? await deps.partners.findByKeyHash(deps.apiKeys.hash(key)) : null;
   if (!holder?.isValid) throw new InvalidApiKey(holder);
+  if (holder.isSuspended) throw new SuspendedPartner(holder);
   const { partner, keyId, scopes } = holder;
   if (holder.isUseDue) deps.access.recordUse(keyId);
   return { partner, keyId, scopes };

@@ -49,12 +49,34 @@ async function provisionOnce<Grant>(deps: ProvisionDeps<Grant>, name: string): P
 
 type SettingsDeps = { readonly partners: PartnerStore };
 
-export type ShownPartner = Partner & PartnerSettings & { readonly externalId: string };
+/** Resuming lanes sends the tokens that suspended lanes have returned. */
+type SuspendDeps = {
+  readonly partners: PartnerStore;
+  readonly lanes: { readonly requeueIdleLanes: () => Promise<void> };
+};
+
+/** A running job continues to its end. Later jobs wait. */
+export async function suspendPartner({ partners }: Pick<SuspendDeps, 'partners'>, name: string): Promise<Partner> {
+  const partner = await partnerNamed({ partners }, name);
+  await partners.suspend(partner.id);
+  return partner;
+}
+
+export async function resumePartner({ partners, lanes }: SuspendDeps, name: string): Promise<Partner> {
+  const partner = await partnerNamed({ partners }, name);
+  await partners.resume(partner.id);
+  await lanes.requeueIdleLanes();
+  return partner;
+}
+
+export type ShownPartner = Partner &
+  PartnerSettings & { readonly externalId: string; readonly suspendedAt: Date | null };
 
 export async function showPartner(deps: SettingsDeps, name: string): Promise<ShownPartner> {
   const partner = await partnerNamed(deps, name);
   const externalId = await deps.partners.readExternalId(partner.id);
-  return { ...partner, externalId, ...(await deps.partners.readSettings(partner.id)) };
+  const suspendedAt = await deps.partners.readSuspension(partner.id);
+  return { ...partner, externalId, suspendedAt, ...(await deps.partners.readSettings(partner.id)) };
 }
 
 /** Returns the resulting settings. */

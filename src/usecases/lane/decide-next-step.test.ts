@@ -39,7 +39,7 @@ const audienceJob: AudienceJob = {
 };
 const deleteJob: DeleteJob = { ...base, kind: 'delete', attributeIds: [11] };
 
-const empty: LaneSnapshot = { isPaused: false, canceled: null, head: null };
+const empty: LaneSnapshot = { isPaused: false, isSuspended: false, canceled: null, head: null };
 const noFiles: FileProgress = { batchIds: [], stagedFiles: 0, stagedRows: 0, stagedSeconds: 0 };
 const before: CountsBefore = { unique: 1_000_000, matched: 10, knownVersion: 4, isMatchedCurrent: true };
 const dispatch = [21, 22];
@@ -60,6 +60,8 @@ const ofAudience = (files: Partial<FileProgress>, counts: Partial<CountsBefore> 
 const staged = { batchIds: dispatch, stagedFiles: 1, stagedRows: 300_000, stagedSeconds: 1 };
 const waiting = { isCanceled: false, isStarted: false } as const;
 const publishAudience = { do: 'publish', job: audienceJob, before, dispatch } as const;
+
+const rest = { do: 'rest', dispatch: [] } as const;
 
 type Row = [behavior: string, snapshot: Partial<LaneSnapshot>, decision: LaneDecision];
 
@@ -83,6 +85,17 @@ const lane: Row[] = [
     'ends a job that was canceled before it started',
     { head: { ...waiting, isCanceled: true, job: importJob } },
     { do: 'end canceled' },
+  ],
+  ['starts no job of a suspended partner', { isSuspended: true, head: { ...waiting, job: importJob } }, rest],
+  [
+    'ends a canceled job of a suspended partner',
+    { isSuspended: true, head: { ...waiting, isCanceled: true, job: importJob } },
+    { do: 'end canceled' },
+  ],
+  [
+    'finishes the running job of a suspended partner',
+    { isSuspended: true, head: ofImport({}) },
+    { do: 'finish', job: importJob },
   ],
   [
     'fails the open files of a canceled job that started',

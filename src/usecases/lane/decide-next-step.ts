@@ -6,6 +6,8 @@ import type { AudienceJob, CountsBefore, DeleteJob, ImportJob, LaneJob, StagedLo
 export type LaneSnapshot = {
   /** True while a backup captures its consistent state. */
   readonly isPaused: boolean;
+  /** True while the operator has suspended the partner. Its running job continues, and no other job starts. */
+  readonly isSuspended: boolean;
   /** The oldest canceled job that may have left staged rows behind, with the loads to drop. */
   readonly canceled: { readonly jobId: JobId; readonly loadIds: readonly LoadId[] } | null;
   /** The oldest open job. */
@@ -55,12 +57,14 @@ export type LaneDecision =
  * Decides the next step of a lane. Jobs run in submission order. A started job publishes its staged files while other
  * files load.
  */
-export function decideNextStep({ isPaused, canceled, head }: LaneSnapshot): LaneDecision {
+export function decideNextStep({ isPaused, isSuspended, canceled, head }: LaneSnapshot): LaneDecision {
   // The backup requeues the lane after the pause. If the backup crashes, the periodic requeue does so.
   if (isPaused) return { do: 'rest', dispatch: [] };
   if (canceled) return { do: 'clean', ...canceled };
   if (!head) return { do: 'rest', dispatch: [] };
-  if (!head.isStarted) return head.isCanceled ? { do: 'end canceled' } : { do: 'prepare', job: head.job };
+  if (!head.isStarted && head.isCanceled) return { do: 'end canceled' };
+  // Resuming the partner sends another token.
+  if (!head.isStarted) return isSuspended ? { do: 'rest', dispatch: [] } : { do: 'prepare', job: head.job };
   if (!('files' in head)) return { do: 'finish', job: head.job };
   const { batchIds: dispatch, stagedFiles } = head.files;
   if (head.isCanceled && dispatch.length > 0) return { do: 'end canceled' };

@@ -48,7 +48,7 @@ export function addLoginCommand(program: Command): void {
     .option('--url <address>', 'service URL (default: INLET_URL)')
     .option(
       '--from <file>',
-      'JSON file that the operator sent (output of `inlet partner create`); - for standard input',
+      'JSON file that the operator sent (output of `inlet partner create --json`); - for standard input',
     )
     .option('--allow-http', 'allow unencrypted http URLs; keys and files can be intercepted')
     .option('--storage-endpoint <address>', 'storage endpoint, if not AWS')

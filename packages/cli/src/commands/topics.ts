@@ -3,14 +3,15 @@ import type { Command } from 'commander';
 const exitCodes = `Exit codes:
 
   0    success
-  1    failure: a job failed, a file has rejected rows, or a record does not exist
-  2    wrong usage: an invalid option, a missing value, or a value that the service rejects
+  1    failure: a job failed, a file has rejected rows, a record does not exist, or a check found a problem
+  2    wrong usage: an invalid option or setting, a missing value, or a value that the service rejects
   3    not allowed: not logged in, an invalid key, or a key that lacks permission
   4    the service or the storage is unavailable or busy; retrying later may succeed
   130  interrupted by Ctrl-C, or a confirmation was declined; queued jobs continue
 
 The exit code for a completed import is 0 even if some of its rows were rejected. The record shows how many.
-Operator commands exit with 0 on success, 1 on failure, and 2 on wrong usage.`;
+Operator commands use the same codes. With --json, an error is a problem document on standard error: its fields \`code\`,
+\`detail\`, \`remedy\`, and \`exit_code\` say what happened.`;
 
 const environment = `Environment variables. They override the saved login; --profile overrides all of them except INLET_USER_TOKEN:
 

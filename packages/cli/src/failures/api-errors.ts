@@ -1,4 +1,4 @@
-import type { ApiProblem, Problem, Result } from '@inlet/sdk';
+import type { Problem, Result } from '@inlet/sdk';
 import { remedies as apiRemedies } from '../generated/remedies.ts';
 import { CliFailure, type ExitCode, exitCode } from './cli-failure.ts';
 import { connectionFailure } from './connection-errors.ts';
@@ -20,11 +20,13 @@ export function failureOf(problem: Problem): CliFailure {
     remedy: remedyOf(code),
     fields,
     requestId,
-    exitCode: exitCodeOfAnswer(problem),
+    status: problem.status,
+    exitCode: exitCodeOf(problem.status),
   });
 }
 
-function exitCodeOfAnswer({ status }: ApiProblem): ExitCode {
+/** Returns the exit code for the status of a failure, as in docs/decisions/command-line.md. */
+export function exitCodeOf(status: number): ExitCode {
   if (status === 401 || status === 403) return exitCode.notAllowed;
   if (status === 429 || status >= 500) return exitCode.unavailable;
   return status === 400 || status === 413 || status === 422 ? exitCode.wrongUse : exitCode.failed;

@@ -19,6 +19,8 @@ type FailureDetails = {
   readonly code: string;
   /** The meaning of the code, if `detail` alone is not clear. */
   readonly title?: string | undefined;
+  /** The title in the problem document, if the text shows only `detail`. */
+  readonly problemTitle?: string | undefined;
   /** What went wrong, in one sentence. */
   readonly detail: string;
   /** What to do about it. */
@@ -28,6 +30,10 @@ type FailureDetails = {
   readonly requestId?: string | undefined;
   /** The invalid fields. */
   readonly fields?: readonly { readonly pointer: string; readonly detail: string }[] | undefined;
+  /** Further lines, for example one per invalid setting. Omitted from the problem document. */
+  readonly more?: readonly string[] | undefined;
+  /** The status in the problem document of the API. */
+  readonly status?: number | undefined;
 };
 
 /** Ends a command with an error message, a remedy, and an exit code. */

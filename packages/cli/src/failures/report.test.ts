@@ -3,11 +3,12 @@ import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { fakeTerminal } from '../../../../test/support/fake-terminal.ts';
 import { failureOf, remedyOf } from './api-errors.ts';
+import { CliFailure } from './cli-failure.ts';
 import { report } from './report.ts';
 
-function reported(error: unknown, explain?: (error: unknown) => string): { text: string; code: number } {
+function reported(error: unknown, options?: Parameters<typeof report>[1]): { text: string; code: number } {
   const { stream, written } = fakeTerminal(false);
-  const code = report(error, explain, stream);
+  const code = report(error, options, stream);
   return { code, text: written() };
 }
 
@@ -110,9 +111,32 @@ describe('report', () => {
     expect([code, text]).toEqual([1, expect.stringContaining(String.raw`error: unexpected: broken\x1b[2J`)]);
   });
 
-  it('prints the explanation that an operator command provides for its errors', () => {
-    const explained = reported(new Error('x'), () => 'not_there: gone\x1b[2J\nTry another folder.');
-    expect(explained).toEqual({ code: 1, text: `${String.raw`not_there: gone\x1b[2J`}\nTry another folder.\n` });
+  it('prints the failure to which an operator command converts its error', () => {
+    const failure = new CliFailure({ code: 'gone', detail: 'It is gone.', remedy: 'Look elsewhere.', exitCode: 4 });
+    const converted = reported(new Error('x'), { toFailure: () => failure });
+    expect(converted).toEqual({ code: 4, text: 'error: gone: It is gone.\n  remedy:  Look elsewhere.\n' });
+    expect(reported(new Error('x'), { toFailure: () => null }).text).toContain('error: unexpected: x');
+  });
+
+  it('prints every failure as a problem document with --json', () => {
+    const problem = (error: unknown): unknown => JSON.parse(reported(error, { isJson: true }).text);
+    expect(problem(failureOf(answer))).toEqual({
+      type: 'urn:inlet:error:invalid_request',
+      title: 'Invalid request',
+      status: 400,
+      detail: 'One field is wrong.',
+      code: 'invalid_request',
+      request_id: 'r-1',
+      errors: [{ pointer: '/key_type', detail: 'must be 0 or 1\x1b[2J' }],
+      remedy: 'Correct the values listed above. Run `inlet <command> --help` for usage.',
+      exit_code: 2,
+    });
+    expect(problem(new CommanderError(1, 'commander.unknownOption', "error: unknown option '--x'"))).toMatchObject({
+      code: 'wrong_use',
+      detail: "unknown option '--x'",
+      exit_code: 2,
+    });
+    expect(problem(new Error('broken'))).toMatchObject({ code: 'unexpected', detail: 'broken', exit_code: 1 });
   });
 
   it('prints nothing for errors that commander has already printed', () => {

@@ -23,6 +23,7 @@ export const remedies: Readonly<Record<string, string>> = {
   quota_exceeded: "Ask the operator for a higher quota. To free rows and bytes, delete data or clear audiences that you no longer need. `GET /v1/limits` shows your usage, which is measured every five minutes. For the quota `idempotency_keys`, send the request without `Idempotency-Key`.",
   unauthenticated: "Send `Authorization: Bearer <API_KEY>` with one of your API keys. In the console, sign in again.",
   invalid_user_token: "Send a user token that was issued for one of your customers, or omit the header to act for yourself.",
+  partner_suspended: "Contact the operator. Requests work again when the operator resumes the partner.",
   scope_missing: "Use a key with that scope, or ask the operator for one: `inlet key create --scope <scope>`.",
   scope_not_grantable: "Request only scopes that you have, or use a key with more scopes.",
   last_managing_key: "Create another key with the scope `keys:write` first. If the key is compromised, revoke it with `force=true` and ask the operator for a new one.",

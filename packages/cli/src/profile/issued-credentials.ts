@@ -26,7 +26,10 @@ export async function readIssued(path: string): Promise<Issued> {
   const value = parse(content);
   if (value === null) {
     // Do not quote the content, because it contains keys.
-    throw wrongUse(`${path} is not JSON with an api_key.`, 'Pass the output of `inlet partner create` with --from.');
+    throw wrongUse(
+      `${path} is not JSON with an api_key.`,
+      'Pass the output of `inlet partner create --json` with --from.',
+    );
   }
   const storage = objectIn(value, 'storage') ?? {};
   return {

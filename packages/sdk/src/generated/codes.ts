@@ -23,6 +23,7 @@ export const apiCodes = {
   quota_exceeded: "Quota exceeded",
   unauthenticated: "API key is missing or invalid",
   invalid_user_token: "User token is invalid",
+  partner_suspended: "The partner is suspended",
   scope_missing: "API key lacks the required scope",
   scope_not_grantable: "The key would have more scopes than the caller",
   last_managing_key: "The last key that can manage keys",

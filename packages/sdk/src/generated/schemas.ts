@@ -1105,6 +1105,8 @@ export type OperatorPartner = {
   readonly name: string;
   /** ISO 8601, UTC. */
   readonly created_at: string;
+  /** When an operator suspended the partner. Null if the partner is not suspended. */
+  readonly suspended_at: string | null;
   /** Unfinished jobs. */
   readonly open_jobs: number;
   readonly api_keys: {

@@ -126,6 +126,9 @@ export const operatorPartnerSchema = z
     partner_id: z.int(),
     name: partnerName,
     created_at: timestamp,
+    suspended_at: timestamp
+      .nullable()
+      .meta({ description: 'When an operator suspended the partner. Null if the partner is not suspended.' }),
     open_jobs: count('Unfinished jobs.'),
     api_keys: z.object({
       valid: count('Keys that are neither revoked nor expired.'),
@@ -218,6 +221,7 @@ export function operatorPartnerRecord(partner: PartnerState, quotas: Quotas): z.
     partner_id: partner.id,
     name: partner.name,
     created_at: partner.createdAt.toISOString(),
+    suspended_at: partner.suspendedAt?.toISOString() ?? null,
     open_jobs: partner.openJobs,
     api_keys: partner.apiKeys,
     last_active_at: partner.lastActiveAt?.toISOString() ?? null,

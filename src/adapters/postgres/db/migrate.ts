@@ -6,6 +6,7 @@ import { type MigrationFile, pendingMigrations, readMigrationFiles } from '../..
 import { createQueues, startBoss } from '../queue/queues.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import { prepareApiRole, roleRemedy } from './api-role.ts';
+import { SchemaError } from './schema-error.ts';
 
 /**
  * Runs `run` while holding the migration lock for both databases, so that concurrent deployments wait for each other.
@@ -81,15 +82,17 @@ export async function requireMigrated(url: Secret, folder: string): Promise<void
     const done = new Set(await namesOfMigrations(client));
     const pending = files.filter(({ name }) => !done.has(name)).map(({ name }) => name);
     if (pending.length === 0) return;
-    throw new SchemaError(`The PostgreSQL schema lacks ${pending.join(', ')}. Run \`inlet migrate\`.`);
+    throw new SchemaError(
+      done.size === 0
+        ? 'The databases are not set up yet. Run `inlet migrate`.'
+        : `The PostgreSQL schema lacks ${pending.join(', ')}. Run \`inlet migrate\`.`,
+    );
   } catch (error) {
     if (error instanceof SchemaError) throw error;
   } finally {
     await client.end().catch(() => undefined);
   }
 }
-
-class SchemaError extends Error {}
 
 async function namesOfMigrations(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ table: string | null }>(`SELECT to_regclass('schema_migration') AS table`);

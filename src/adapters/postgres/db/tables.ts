@@ -19,6 +19,7 @@ type PartnerTable = {
   audience_bad_row_share: Generated<number>;
   unhyphenated_ids: Generated<boolean>;
   external_id: Generated<string>;
+  suspended_at: Date | null;
   purge_after: Timestamp;
   created_at: Timestamp;
 };

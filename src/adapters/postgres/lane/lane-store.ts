@@ -138,13 +138,13 @@ async function requeueIdleLanes(db: Database, boss: PgBoss): Promise<void> {
 async function nextStep(db: Database, boss: PgBoss, token: LaneToken, batchLimit: number): Promise<LaneStep> {
   const { partnerId } = token;
   return db.transaction().execute(async (tx): Promise<LaneStep> => {
-    const { prefix } = await lockLane(tx, partnerId);
+    const { prefix, suspended_at: suspendedAt } = await lockLane(tx, partnerId);
     if (await isLaneTokenReplaced(tx, token)) return { do: 'rest' };
     const isPaused = !(await tryStartWork(tx));
     for (;;) {
       const canceled = await selectCanceledJob(tx, partnerId);
       const head = await lockHead(tx, { id: partnerId, prefix }, batchLimit);
-      const snapshot: LaneSnapshot = { isPaused, canceled, head };
+      const snapshot: LaneSnapshot = { isPaused, isSuspended: suspendedAt !== null, canceled, head };
       const decision = decideNextStep(snapshot);
       switch (decision.do) {
         case 'end canceled':
@@ -172,10 +172,10 @@ async function nextStep(db: Database, boss: PgBoss, token: LaneToken, batchLimit
  * Locks the lane. Take this lock before any other lock. Until the transaction ends, no other transaction can decide the
  * lane's next step or append a job.
  */
-export async function lockLane(tx: Tx, partnerId: PartnerId): Promise<{ prefix: string }> {
+export async function lockLane(tx: Tx, partnerId: PartnerId): Promise<{ prefix: string; suspended_at: Date | null }> {
   return tx
     .selectFrom('partner')
-    .select('prefix')
+    .select(['prefix', 'suspended_at'])
     .where('id', '=', partnerId)
     .forNoKeyUpdate() // conflicts with the UPDATE of a new job, but not with foreign keys that refer to the partner
     .executeTakeFirstOrThrow();

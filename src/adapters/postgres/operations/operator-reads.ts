@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { JobReads, OperatorReads } from '../../../ports/operations.ts';
+import type { JobReads, OperatorReads, PartnerReads } from '../../../ports/operations.ts';
 import { advisoryLocks } from '../db/advisory-locks.ts';
 import type { Database } from '../db/tables.ts';
 import { readQueueStats } from '../queue/queue-stats.ts';
@@ -15,11 +15,15 @@ export function postgresJobReads(db: Database): JobReads {
   };
 }
 
+export function postgresPartnerReads(db: Database): PartnerReads {
+  return { listPartners: (page) => listPartners(db, page) };
+}
+
 /** `db` must be able to read the rows of all partners. */
 export function postgresOperatorReads(db: Database): OperatorReads {
   return {
     ...postgresJobReads(db),
-    listPartners: (page) => listPartners(db, page),
+    ...postgresPartnerReads(db),
     isPaused: () => isPaused(db),
     readWaits: () => readQueueStats(db),
   };

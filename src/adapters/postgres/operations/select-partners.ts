@@ -8,6 +8,7 @@ type Row = {
   id: PartnerId;
   name: string;
   created_at: Date;
+  suspended_at: Date | null;
   open_jobs: number;
   valid_keys: number;
   all_keys: number;
@@ -18,7 +19,7 @@ type Page = Parameters<OperatorReads['listPartners']>[0];
 
 export async function listPartners(db: Database, { afterId, limit }: Page): Promise<PartnerState[]> {
   const { rows } = await sql<Row>`
-    SELECT p.id, p.name, p.created_at, k.valid_keys, k.all_keys,
+    SELECT p.id, p.name, p.created_at, p.suspended_at, k.valid_keys, k.all_keys,
       (SELECT count(*) FROM job WHERE partner_id = p.id AND status IN (0, 1)) AS open_jobs,
       greatest(k.last_used_at,
         (SELECT created_at FROM job WHERE partner_id = p.id ORDER BY seq DESC LIMIT 1)) AS last_active_at
@@ -42,6 +43,7 @@ export async function listPartners(db: Database, { afterId, limit }: Page): Prom
       id: row.id,
       name: row.name,
       createdAt: row.created_at,
+      suspendedAt: row.suspended_at,
       openJobs: row.open_jobs,
       apiKeys: { valid: row.valid_keys, all: row.all_keys },
       lastActiveAt: row.last_active_at,

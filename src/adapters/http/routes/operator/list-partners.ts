@@ -28,6 +28,7 @@ export const listOperatorPartners = defineRoute({
         partner_id: 1,
         name: 'acme',
         created_at: '2026-11-14T09:30:00.000Z',
+        suspended_at: null,
         open_jobs: 3,
         api_keys: { valid: 1, all: 2 },
         last_active_at: '2026-11-15T01:12:18.268Z',

@@ -1,0 +1,2 @@
+/** A migration of this release has not run. */
+export class SchemaError extends Error {}
