@@ -2,6 +2,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import type { CephAdmin } from '../adapters/ceph/signed-request.ts';
 import { cephStorageKeys } from '../adapters/ceph/storage-keys.ts';
 import { cephStorageProvisioner } from '../adapters/ceph/storage-provisioner.ts';
+import { removeStorageUser } from '../adapters/ceph/storage-user.ts';
 import type { StorageKeys, StorageProvisioner } from '../ports/object-store.ts';
 import type { Config } from './config.ts';
 
@@ -20,6 +21,12 @@ export function storageProvisioner(config: Config, owner: S3Client): StorageProv
 export function storageKeysOf(config: Config): StorageKeys | null {
   const admin = cephAdminOf(config);
   return admin && cephStorageKeys(admin, config.INLET_S3_BUCKET);
+}
+
+/** Returns null if this process has no credentials of a storage administrator. */
+export function storageUserRemoverOf(config: Config): ((partnerName: string) => Promise<void>) | null {
+  const admin = cephAdminOf(config);
+  return admin && ((partnerName) => removeStorageUser(admin, partnerName));
 }
 
 function cephAdminOf(config: Config): CephAdmin | null {

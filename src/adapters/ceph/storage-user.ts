@@ -27,6 +27,13 @@ export async function limitToPrefix(
   requireSuccess(await sendSigned(admin, { method: 'POST', path: '/', query }), `limit ${uid} to its prefix`);
 }
 
+/** Removes the user and its keys. Its objects belong to the owner of the bucket. Does nothing if the user is gone. */
+export async function removeStorageUser(admin: CephAdmin, partnerName: string): Promise<void> {
+  const uid = storageUserOf(partnerName);
+  const response = await sendSigned(admin, { method: 'DELETE', path: '/admin/user', query: { uid, format: 'json' } });
+  if (response.status !== 404) requireSuccess(response, `remove the storage user ${uid}`);
+}
+
 /** The response text may contain keys, so the error names only the status. */
 export function requireSuccess(response: AdminResponse, what: string): void {
   if (!successStatuses.has(response.status))

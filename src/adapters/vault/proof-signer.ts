@@ -22,7 +22,7 @@ export function ed25519ProofSigner(seed: Secret | undefined): ProofSigner & { re
   return {
     publicKey: publicKey.toString('base64'),
     digest,
-    sign: (proof) => ({
+    sign: (proof: object) => ({
       algorithm: 'Ed25519',
       key_id: createHash('sha256').update(publicKey).digest('hex').slice(0, 16),
       public_key: publicKey.toString('base64'),

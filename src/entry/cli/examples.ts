@@ -10,6 +10,7 @@ const examples: Readonly<Record<string, string>> = {
   'partner list': 'inlet partner list',
   'partner suspend': 'inlet partner suspend acme',
   'partner resume': 'inlet partner resume acme',
+  'partner remove': 'inlet partner remove acme --confirm acme --proof acme-removal.json',
   'partner set': 'inlet partner set acme --audience-bad-rows 0.01',
   'key create': 'inlet key create --partner acme --name nightly --scope marketplace:write --expires-in 90d',
   'key list': 'inlet key list --partner acme',

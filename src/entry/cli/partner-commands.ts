@@ -12,6 +12,7 @@ import {
 } from '../../usecases/admin/manage-partners.ts';
 import type { PartnerState } from '../../ports/operations.ts';
 import { type OutputOptions, noteIfMore, operatorCommand, pageAfter, printList, when, yesOrNo } from './output.ts';
+import { addRemovePartnerCommand } from './remove-partner-command.ts';
 import { withWiring } from './with-wiring.ts';
 
 export function addPartnerCommands(program: Command): void {
@@ -90,6 +91,7 @@ export function addPartnerCommands(program: Command): void {
       }),
     );
 
+  addRemovePartnerCommand(partner);
 
   operatorCommand(partner, 'set', "change a partner's settings")
     .argument('<name>')

@@ -37,6 +37,8 @@ export const advisoryLocks = {
   rejectExport: 7_340_035,
   /** Transaction lock while a worker claims a batch of erasures. */
   erasure: 7_340_041,
+  /** Hash seed. Session lock on a partner name while the partner is removed. */
+  partnerRemoval: 7_340_042,
 } as const;
 
 /**

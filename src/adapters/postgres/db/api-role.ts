@@ -169,6 +169,7 @@ export const closedToApi: Readonly<Record<string, string>> = {
   load_account: 'written and read by workers',
   report_budget: 'used by the previous release only',
   repair_load: 'written by `inlet repair` and read by workers',
+  partner_removal: 'written by `inlet partner remove`',
   shard: 'read through recorded_shards()',
   suppression: 'written by `inlet privacy suppress` and read by workers',
   source_bucket: 'read by workers and `inlet doctor`',

@@ -3,6 +3,7 @@ import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import type { SubscriptionObjectTable, SubscriptionStateTable, SubscriptionTable } from './subscription-tables.ts';
 import type { ImportLogError } from '../../../domain/import-log.ts';
 import type { DropTables } from './drop-tables.ts';
+import type { PartnerRemovalTable } from './removal-tables.ts';
 import type { ErasureBatchTable, ErasureTable } from './erasure-tables.ts';
 import type { SuppressionTable } from './suppression-tables.ts';
 import type { JobFileRejectTable, RejectExportTable, RejectFileTable } from './reject-tables.ts';
@@ -404,6 +405,7 @@ type BackupTable = {
 
 export type Tables = {
   partner: PartnerTable;
+  partner_removal: PartnerRemovalTable;
   api_key: ApiKeyTable;
   storage_key: StorageKeyTable;
   audit_log: AuditLogTable;

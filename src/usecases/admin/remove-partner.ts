@@ -1,0 +1,169 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Failure } from '../../domain/failure.ts';
+import type { Partner } from '../../domain/partner.ts';
+import {
+  type PlaceCount,
+  type Removal,
+  type RemovalStep,
+  mergeCounts,
+  removalProofOf,
+  stepAfterVerify,
+} from '../../domain/partner-removal.ts';
+import type { ErasureEngine, ProofSigner } from '../../ports/erasure.ts';
+import type { Operations } from '../../ports/operations.ts';
+import type { PartnerRemovals, RemovalEngine, RemovalStorage } from '../../ports/partner-removal.ts';
+import type { PartnerStore } from '../../ports/partner-store.ts';
+import { partnerNamed } from './manage-partners.ts';
+
+export type RemovePartnerDeps = {
+  readonly partners: PartnerStore;
+  readonly operations: Operations;
+  readonly removals: PartnerRemovals;
+  readonly removalEngine: RemovalEngine;
+  readonly removalStorage: RemovalStorage;
+  readonly erasureEngine: Pick<
+    ErasureEngine,
+    'untilWritten' | 'removeReplacedParts' | 'countDetachedParts' | 'countReplacedParts'
+  >;
+  readonly proofSigner: ProofSigner;
+  /** Removes devices that no partner has from the known devices, and rebuilds the device index. */
+  readonly forgetDevices: () => Promise<void>;
+  readonly report: (progress: string) => void;
+  readonly pollMs: number;
+};
+
+/** Counts what a removal would remove. */
+export async function previewRemoval(deps: RemovePartnerDeps, name: string): Promise<readonly PlaceCount[]> {
+  const partner = await partnerNamed(deps, name);
+  return (await countAll(deps, partner)).filter(({ count }) => count > 0);
+}
+
+async function countAll(
+  { removals, removalEngine, removalStorage }: RemovePartnerDeps,
+  { id, prefix }: Pick<Partner, 'id' | 'prefix'>,
+): Promise<PlaceCount[]> {
+  return [
+    ...(await removals.countRecords(id)),
+    ...(await removalEngine.countRows(id)),
+    ...(await removalEngine.countLoads(id, removals)),
+    ...(await removalStorage.countObjects(prefix)),
+  ];
+}
+
+/**
+ * Removes a partner with all of its data. If the command is interrupted, running it again continues with the step that was
+ * interrupted. After the removal has ended, running it again returns the same proof.
+ */
+export async function removePartner(
+  deps: RemovePartnerDeps,
+  name: string,
+  requestedBy: string,
+  signal: AbortSignal,
+): Promise<Removal> {
+  const ended = await deps.removals.withLock(name, async () => {
+    let removal = await findOrBegin(deps, name, requestedBy);
+    while (removal.step !== 'done') {
+      signal.throwIfAborted();
+      deps.report(progressOf[removal.step]);
+      removal = await steps[removal.step](deps, removal, signal);
+    }
+    return removal;
+  });
+  if (ended) return ended;
+  throw new Failure('unavailable', `Another process is removing the partner "${name}".`);
+}
+
+async function findOrBegin(deps: RemovePartnerDeps, name: string, requestedBy: string): Promise<Removal> {
+  const known = await deps.removals.find(name);
+  const partner = await deps.partners.findByName(name);
+  // A partner that was created later can have the name of a removed one.
+  if (known && (!partner || known.partnerId === partner.id)) return known;
+  const { removeUser } = deps.removalStorage;
+  return deps.removals.begin(await partnerNamed(deps, name), { requestedBy, hasStorageUser: removeUser !== null });
+}
+
+type RunningStep = Exclude<RemovalStep, 'done'>;
+type Step = (deps: RemovePartnerDeps, removal: Removal, signal: AbortSignal) => Promise<Removal>;
+
+const progressOf: Readonly<Record<RunningStep, string>> = {
+  wait: 'The keys of the partner are revoked. Waiting until workers have ended its jobs.',
+  storage: 'Removing the storage user and the objects.',
+  rows: 'Removing the rows in ClickHouse.',
+  records: 'Removing the records in PostgreSQL.',
+  devices: 'Removing devices that only this partner imported. Reports wait until the device index is rebuilt.',
+  verify: 'Counting what remains on every server.',
+  clean: 'Waiting until ClickHouse has deleted the files of replaced parts, which takes about eight minutes.',
+};
+
+const steps: Readonly<Record<RunningStep, Step>> = {
+  // A worker could otherwise publish rows afterward.
+  wait: async (deps, removal, signal) => {
+    const { removals, operations, erasureEngine } = deps;
+    const { partnerId } = removal;
+    for (const jobId of await removals.listOpenJobs(partnerId)) await operations.cancelJob(jobId);
+    for (let last = 0; ;) {
+      const open = await removals.countOpenWork(partnerId);
+      if (open === 0) break;
+      if (open !== last) deps.report(`${open} jobs have not ended yet. A worker must be running.`);
+      last = open;
+      await pause(deps.pollMs, undefined, { signal });
+    }
+    await erasureEngine.untilWritten(signal);
+    const removed = mergeCounts(removal.removed, await countAll(deps, { id: partnerId, prefix: removal.prefix }));
+    return removals.advance(partnerId, { step: 'storage', removed: removed.filter(({ count }) => count > 0) });
+  },
+
+  // The user first, so that the partner cannot upload anything afterward.
+  storage: async ({ removals, removalStorage }, { partnerId, name, prefix }) => {
+    await removalStorage.removeUser?.(name);
+    await removalStorage.removeObjects(prefix);
+    return removals.advance(partnerId, { step: 'rows' });
+  },
+
+  // Before the records, which name the files of the rejected lines.
+  rows: async ({ removals, removalEngine }, { partnerId }, signal) => {
+    await removalEngine.removeLoads(partnerId, removals, signal);
+    // Without the records, the counts of the partner's loads cannot be found anymore.
+    const left = (await removalEngine.countLoads(partnerId, removals)).filter(({ count }) => count > 0);
+    if (left.length > 0) throw new Error(`${left.map(({ place }) => place).join(', ')} still contain rows`);
+    await removalEngine.removeRows(partnerId, signal);
+    return removals.advance(partnerId, { step: 'records' });
+  },
+
+  records: async ({ removals }, { partnerId }) => {
+    await removals.removeRecords(partnerId);
+    return removals.advance(partnerId, { step: 'devices' });
+  },
+
+  devices: async ({ removals, forgetDevices }, { partnerId }) => {
+    await forgetDevices();
+    return removals.advance(partnerId, { step: 'verify' });
+  },
+
+  verify: async (deps, { partnerId, prefix }) => {
+    const remaining = await countAll(deps, { id: partnerId, prefix });
+    const step = stepAfterVerify(remaining);
+    return deps.removals.advance(partnerId, { step, remaining, isRemoved: step === 'clean' });
+  },
+
+  clean: async (deps, removal, signal) => {
+    const { erasureEngine: engine, removals } = deps;
+    const { removedAt } = removal;
+    if (!removedAt) throw new Error(`the removal of ${removal.name} has not been verified`);
+    const detached = await engine.countDetachedParts();
+    if (detached > 0) {
+      throw new Failure(
+        'unavailable',
+        `ClickHouse has ${detached} detached parts, which can contain rows of the partner. Remove them (system.detached_parts), and run the command again.`,
+      );
+    }
+    for (;;) {
+      await engine.removeReplacedParts();
+      if ((await engine.countReplacedParts(removedAt)) === 0) break;
+      await pause(deps.pollMs, undefined, { signal });
+    }
+    const finishedAt = new Date();
+    const proof = removalProofOf(removal, removedAt, finishedAt);
+    return removals.finish(removal.partnerId, finishedAt, { ...proof, signature: deps.proofSigner.sign(proof) });
+  },
+};
