@@ -37,7 +37,12 @@ $_$;
 CREATE FUNCTION public.audit_actor() RETURNS text
     LANGUAGE sql STABLE
     AS $$
-  SELECT coalesce(nullif(current_setting('inlet.actor', true), ''), nullif(current_setting('application_name'), ''), session_user)
+  SELECT coalesce(
+    nullif(current_setting('inlet.actor', true), ''),
+    nullif(current_setting('inlet.caller', true), ''),
+    nullif(current_setting('application_name'), ''),
+    session_user
+  )
 $$;
 
 CREATE FUNCTION public.audit_change() RETURNS trigger
@@ -1001,6 +1006,7 @@ CREATE TABLE public.import_log (
     only_failed boolean DEFAULT false NOT NULL,
     subscription_id bigint,
     suppressed bigint DEFAULT 0 NOT NULL,
+    requested_by text DEFAULT NULLIF(current_setting('inlet.requester'::text, true), ''::text),
     CONSTRAINT import_log_mode_check CHECK ((mode = ANY (ARRAY['merge'::text, 'replace'::text])))
 );
 
@@ -1062,6 +1068,7 @@ CREATE TABLE public.job (
     cleaned_at timestamp with time zone,
     cancel_requested_at timestamp with time zone,
     cancel_requested_by text,
+    canceled_by text,
     CONSTRAINT job_kind_check CHECK ((kind = ANY (ARRAY['import'::text, 'delete'::text, 'audience'::text]))),
     CONSTRAINT job_status_check CHECK (((status >= 0) AND (status <= 3)))
 );
@@ -2635,6 +2642,8 @@ GRANT UPDATE(cleaned_at) ON TABLE public.job TO inlet_api;
 GRANT UPDATE(cancel_requested_at) ON TABLE public.job TO inlet_api;
 
 GRANT UPDATE(cancel_requested_by) ON TABLE public.job TO inlet_api;
+
+GRANT UPDATE(canceled_by) ON TABLE public.job TO inlet_api;
 
 GRANT INSERT ON TABLE public.job_credential TO inlet_api;
 

@@ -13,7 +13,8 @@ import { rebuildDeviceIndex } from './device-index.ts';
 import { rebuild } from './known-devices.ts';
 import { createLogger } from './logging.ts';
 import { storageUserRemoverOf } from './storage-provisioner.ts';
-import { cliDeps, operatorName } from './wire-cli.ts';
+import { operatorName } from './operator-name.ts';
+import { cliDeps } from './wire-cli.ts';
 import { connectServers } from './wire-shared.ts';
 
 const pollMs = 1_000;

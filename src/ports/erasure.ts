@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { DropProof } from '../domain/drop-proof.ts';
 import type {
   ErasedRows,
   Erasure,

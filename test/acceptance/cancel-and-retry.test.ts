@@ -55,12 +55,9 @@ describe('canceling and retrying an import while no worker runs', () => {
     expect((await readProblem(await post(market, id, 'retry'), 422)).code).toBe('import_not_retryable');
     const headers = { 'idempotency-key': 'cancel-once' };
     expect((await post(market, id, 'cancel', headers)).status).toBe(204);
-    expect(await market.api.get(id)).toMatchObject({
-      cancel_requested_by: 'partner',
-      canceled_by: expect.stringMatching(/^key \d+$/),
-      requested_by: expect.stringMatching(/^key \d+$/),
-      retry_of: null,
-    });
+    const waiting = await market.api.get(id);
+    expect(waiting).toMatchObject({ cancel_requested_by: 'partner', retry_of: null });
+    for (const name of [waiting.requested_by, waiting.canceled_by]) expect(name).toMatch(/^key \d+$/);
     worker = await startWorker(market.stores.environment, 'cancel-and-retry');
     const canceled = await market.api.waitForEnd(id);
     expect(canceled).toMatchObject({ status: 3, errors: [{ code: 'job_cancelled' }] });

@@ -119,6 +119,7 @@ export function postgresChecks(config: Config): Check[] {
     },
     {
       name: 'Erasures',
+      needs: controlPlane,
       remedy: 'Run `inlet privacy list` to see what the oldest one waits for. See docs/operators/incidents.md.',
       run: () =>
         ask(async (client) => {

@@ -363,6 +363,21 @@ export const incidentSections: readonly {
     ]
   },
   {
+    "id": "deletion-lists-of-drop",
+    "title": "Deletion lists of DROP",
+    "incidents": [
+      {
+        "alerts": [
+          "InletDropDue",
+          "InletDropUrgent"
+        ],
+        "symptom": "alert `InletDropDue` (day 30 of 45) or `InletDropUrgent` (day 40)",
+        "check": "`inlet privacy drop status`: is a cycle open, and what does it wait for? Does the schedule run `inlet privacy drop sync`?",
+        "action": "run `inlet privacy drop sync --wait`. DROP (docs/operators/drop.md#what-a-cycle-waits-for) describes every wait"
+      }
+    ]
+  },
+  {
     "id": "monitoring-does-not-work",
     "title": "Monitoring does not work",
     "incidents": [

@@ -830,7 +830,7 @@ export type Limits = {
       /** When `used` was measured. Null before the first time. */
       readonly measured_at: string | null;
     };
-    /** Bytes that these rows occupy. */
+    /** Bytes that these rows occupy, rounded up to gigabytes. */
     readonly stored_bytes: {
       readonly limit: number;
       readonly used: number;
