@@ -14,7 +14,7 @@ const hashes = scaled(10_000_000);
 export const bench: Bench = {
   title: 'Load an audience from a gzipped file of 10 million rows, with 10 million hashes on the suppression list',
   compares:
-    'Both sides measure how long Inlet takes until status 2. Yardstick: the same load with an empty suppression list. No device of the file is on the list.',
+    'Both sides measure how long Inlet takes until status 2. Yardstick: the same load with an empty suppression list. Three pairs follow the warm-up. No device of the file is on the list.',
   goal: 1.1,
   run: async (printLine) =>
     withService('one', async (running) => {
