@@ -41,6 +41,7 @@ export const sidebar = [
       { label: 'Console', slug: 'operators/console' },
       { label: 'Back up', slug: 'backup' },
       { label: 'Privacy', slug: 'privacy' },
+      'operators/drop',
       'operators/incidents',
       'operators/operator-api',
       { label: 'Screens of the console', slug: 'console-screens' },

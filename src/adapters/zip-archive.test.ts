@@ -39,13 +39,15 @@ describe('a ZIP archive', () => {
   it('is not read if any byte of a file has changed', async () => {
     const text = 'ID,Hash\nA7kP2xQ9Lm4R,250KY6lOgzYUB3EHrkbDCE2kMEZQE69SF38muhoDudI=\n';
     const archive = zipOf(new Map([['20260312_4821_MAID.csv', text]]));
+    const others: string[][] = [];
     for (let at = 0; at < archive.length; at += 1) {
       const damaged = Buffer.from(archive);
       damaged[at] = (damaged[at] ?? 0) ^ 0x10;
       // Fields that readers ignore, such as versions and times, can change without an effect.
       const files = await readAll(damaged).catch(() => null);
-      if (files) expect([...files.values()]).toEqual([text]);
+      if (files && [...files.values()].join() !== text) others.push([...files.values()]);
     }
+    expect(others).toEqual([]);
   });
 
   it.each([0, 1, 21, 22, 100])('is not read if it ends %i bytes early or is empty', async (missing) => {

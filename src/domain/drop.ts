@@ -29,7 +29,7 @@ export const dropSteps = [
 export type DropStep = (typeof dropSteps)[number];
 
 /** What a cycle waits for, if it cannot continue. */
-export const dropWaits = ['opening', 'archive', 'previous_batch', 'jobs', 'erasure', 'drop', 'servers'] as const;
+export const dropWaits = ['opening', 'archive', 'previous_batch', 'jobs', 'erasure', 'drop'] as const;
 export type DropWait = (typeof dropWaits)[number];
 
 /** The time between two tries, if DROP names none. */
@@ -40,7 +40,6 @@ export const dropWaitSeconds: Readonly<Record<DropWait, number>> = {
   jobs: 5,
   erasure: 5,
   drop: 60,
-  servers: 10,
 };
 
 /** The longest wait that DROP can ask for. */

@@ -11,7 +11,10 @@ export function postgresDropCycles(db: Database): DropCycles {
       db.transaction().execute(async (tx) => {
         await sql`
           INSERT INTO drop_fetch DEFAULT VALUES ON CONFLICT (is_only) DO UPDATE SET tried_at = now()`.execute(tx);
-        await sql`INSERT INTO drop_cycle DEFAULT VALUES ON CONFLICT DO NOTHING`.execute(tx);
+        // The condition keeps a claim from using up an ID. The constraint decides between two commands.
+        await sql`
+          INSERT INTO drop_cycle (step) SELECT 'download' WHERE NOT EXISTS (
+            SELECT FROM drop_cycle WHERE finished_at IS NULL) ON CONFLICT DO NOTHING`.execute(tx);
         const { rows } = await sql<CycleRow>`
           UPDATE drop_cycle SET claim = claim + 1, claimed_until = now() + make_interval(secs => ${leaseSeconds})
           WHERE finished_at IS NULL AND (claimed_until IS NULL OR claimed_until < now()) RETURNING *`.execute(tx);

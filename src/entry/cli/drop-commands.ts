@@ -103,7 +103,6 @@ const waits: Readonly<Record<DropWait, string>> = {
   jobs: 'jobs that started before the suppression list was changed',
   erasure: 'workers to erase the devices (inlet privacy list)',
   drop: 'DROP, which is not available',
-  servers: 'a server',
 };
 
 function describeOutcome(outcome: DropOutcome): string {
