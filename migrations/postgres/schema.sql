@@ -572,7 +572,8 @@ BEGIN
   RETURN (
     WITH open_job AS MATERIALIZED (
       SELECT partner_id, status, updated_at, extract(epoch FROM now() - created_at) AS age
-      FROM public.job WHERE status IN (0, 1)
+      FROM public.job WHERE status = 1 OR (status = 0 AND NOT EXISTS (
+        SELECT FROM public.partner p WHERE p.id = job.partner_id AND p.suspended_at IS NOT NULL))
       UNION ALL
       SELECT partner_id, status, updated_at, extract(epoch FROM now() - created_at)
       FROM public.job WHERE cancelled AND cleaned_at IS NULL AND status NOT IN (0, 1)

@@ -13,7 +13,7 @@ import type { ProofSignature } from './erasure.ts';
  * - `verify`: what remains is counted on every server.
  * - `clean`: the engine deletes the files of replaced parts.
  */
-export const removalSteps = ['wait', 'storage', 'rows', 'records', 'devices', 'verify', 'clean', 'done'] as const;
+const removalSteps = ['wait', 'storage', 'rows', 'records', 'devices', 'verify', 'clean', 'done'] as const;
 export type RemovalStep = (typeof removalSteps)[number];
 
 export function toRemovalStep(text: string): RemovalStep {

@@ -177,6 +177,13 @@ describe('the configuration', () => {
     expect(named.toSorted()).toEqual([...Object.keys(wrong), 'INLET_CLICKHOUSE_CLUSTER'].toSorted());
   });
 
+  it.each(['shard1:8123', 'http://one:8123,shard2:8123'])('reports the malformed list of shards %s', (urls) => {
+    setEnvironment({ ...needed, INLET_CLICKHOUSE_URLS: urls });
+    expect(problemOf(readConfig)).toContain(
+      'INLET_CLICKHOUSE_URLS: must be a URL that starts with http:// or https://',
+    );
+  });
+
   it('names the purpose of each setting and an example', () => {
     const { INLET_POSTGRES_URL: _url, ...rest } = needed;
     setEnvironment({ ...rest, INLET_API_PORT: 'http', INLET_LOG_LEVEL: 'loud' });

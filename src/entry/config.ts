@@ -262,8 +262,12 @@ export function readConfig(): Config {
   const parsed = configSchema.safeParse(complete, { error: messageOfIssue });
   if (parsed.success && fileProblems.length === 0) return parsed.data;
   const unread = new Set(fileProblems.map(({ setting }) => setting));
-  const found = [
-    ...fileProblems.map(({ setting, variable, message }) => ({ setting: String(setting), variable, problem: message })),
+  const found: { readonly setting: string; readonly variable?: string; readonly problem: string }[] = [
+    ...fileProblems.map(({ setting, variable, message }) => ({
+      setting,
+      variable,
+      problem: message,
+    })),
     // A secret whose file cannot be read is not also reported as missing.
     ...(parsed.error?.issues ?? [])
       .map(({ path, message }) => ({ setting: String(path[0]), problem: message }))

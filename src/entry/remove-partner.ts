@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { clickhouseErasure } from '../adapters/clickhouse/erasure/erasure-engine.ts';
 import { clickhouseRemovalEngine } from '../adapters/clickhouse/removal-engine.ts';
 import { postgresPartnerRemovals } from '../adapters/postgres/partner-removals.ts';
@@ -60,7 +61,7 @@ async function withRemoval<T>(
         await rebuildDeviceIndex((left) => report(`${left} partners and audiences left`), config);
       },
       report,
-      pollMs,
+      pause: async (signal) => pause(pollMs, undefined, { signal }),
     });
   } finally {
     await connections.close();

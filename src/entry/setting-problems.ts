@@ -6,6 +6,7 @@ type Issue = Parameters<z.core.$ZodErrorMap>[0];
 
 /** Describes what is wrong with a setting, unless the setting has a message of its own. */
 export function messageOfIssue(issue: Issue): string {
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- no setting has another kind of problem
   switch (issue.code) {
     case 'invalid_type':
       if (issue.input === undefined) return 'is not set';

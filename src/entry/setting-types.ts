@@ -15,6 +15,8 @@ export const address = (protocols: readonly string[]) =>
     .string()
     .refine((url) => URL.canParse(url) && protocols.includes(new URL(url).protocol), {
       error: `must be a URL that starts with ${protocols.join('// or ')}//; escape special characters in the password`,
+      // Checks of several settings must not see a value that is not a secret.
+      abort: true,
     })
     .transform((url) => new Secret(url));
 

@@ -28,7 +28,9 @@ export type LaneState = {
     | 'waiting for a worker'
     | 'waiting to retry'
     | 'waiting for files to load'
-    | 'without a token';
+    | 'without a token'
+    /** The operator has suspended the partner. */
+    | 'suspended';
   /** When the oldest job last finished a file or a step, or when it was submitted. */
   readonly lastProgressAt: Date;
   /** Time of the next attempt. */

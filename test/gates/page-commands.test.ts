@@ -9,6 +9,7 @@ import { listTrackedFiles, pathInRepository } from './tree-copy.ts';
 
 const followed: ReadonlySet<string> = new Set([
   ...Object.values(followedPages).flat(),
+  'docs/operators/commands.md', // test/integration/operator-commands-page.test.ts runs every block.
   'packages/sdk/README.md', // test/acceptance/sdk-examples.test.ts runs every block.
 ]);
 const tree = {

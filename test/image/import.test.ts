@@ -55,9 +55,19 @@ describe('an import through the image', () => {
 
   it('migrates empty stores and creates a partner and an attribute', async () => {
     await inlet('migrate');
-    issued = issuedSchema.parse(JSON.parse(await inlet('partner', 'create', name)));
+    issued = issuedSchema.parse(JSON.parse(await inlet('partner', 'create', name, '--json')));
     rememberSecrets(issued.api_key, issued.storage.secret_access_key);
-    const made = await inlet('attribute', 'create', '--partner', name, '--name', 'sports', '--foreign-key', 'sports');
+    const made = await inlet(
+      'attribute',
+      'create',
+      '--partner',
+      name,
+      '--name',
+      'sports',
+      '--foreign-key',
+      'sports',
+      '--json',
+    );
     expect(JSON.parse(made)).toMatchObject({ name: 'sports' });
   });
 

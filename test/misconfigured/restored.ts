@@ -51,7 +51,7 @@ const lost =
         ...(await findWrongNumbers(site, importId)),
         ...(plan.out.includes('can be loaded again') ? [] : [`dry run: ${plan.out}${plan.err}`]),
         ...(/ 0 still incomplete/.test(done) ? [] : [`repair: ${done}`]),
-        ...(/^0 jobs and audiences to repair/m.test(again) ? [] : [`second repair: ${again}`]),
+        ...(/^No rows are missing/m.test(again) ? [] : [`second repair: ${again}`]),
       ],
     };
   };

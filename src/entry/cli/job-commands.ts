@@ -1,4 +1,14 @@
-import { type Column, bytesOf, countOf, escapeTerminal, fieldList, outputFor, table, wholeNumber } from '@inlet/cli';
+import {
+  type Column,
+  bytesOf,
+  countOf,
+  escapeTerminal,
+  fieldList,
+  outputFor,
+  several,
+  table,
+  wholeNumber,
+} from '@inlet/cli';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type JobStatus, jobStatus } from '../../domain/job.ts';
 import { cancelJob, noSuchJob, retryJob } from '../../usecases/admin/manage-jobs.ts';
@@ -23,7 +33,7 @@ const jobColumns: readonly Column<JobRecord>[] = [
 
 const fileColumns: readonly Column<ReturnType<typeof fileRecord>>[] = [
   { title: 'FILE', align: 'right', of: ({ file_id }) => file_id },
-  { title: 'STATUS', of: ({ status, staged }) => (staged ? `${status} (staged)` : status) },
+  { title: 'STATUS', of: ({ status, staged }) => (staged && status === 'running' ? `${status} (staged)` : status) },
   { title: 'SIZE', align: 'right', of: ({ bytes }) => bytesOf(bytes) },
   { title: 'ROWS', align: 'right', of: ({ rows }) => countOf(rows) },
   { title: 'ACCEPTED', align: 'right', of: ({ accepted_rows }) => countOf(accepted_rows) },
@@ -181,7 +191,7 @@ function addJobActions(jobs: Command): void {
         const id = parseId('job', text);
         const canceled = await cancelJob(deps, id);
         output.result({ job_id: id, ...cancellationRecord(canceled) }, () =>
-          escapeTerminal(`job ${id}: ${describeCancellation(canceled)}`),
+          escapeTerminal(`job ${id} ${describeCancellation(canceled)}`),
         );
         output.note(`Follow it with \`inlet jobs show ${id}\`.`);
       }),
@@ -207,12 +217,13 @@ function cancellationRecord(canceled: Canceled): object {
     : { started: false, finished: canceled.hasEnded, jobs_ahead: canceled.jobsAhead };
 }
 
-function describeCancellation(cancelled: Canceled): string {
-  if (cancelled.is === 'stopped') {
-    const { cancelledFiles, otherFiles } = cancelled;
-    const others = otherFiles === 0 ? '' : ` ${otherFiles} files were already read and are not canceled.`;
-    return `canceled ${cancelledFiles} files. The job ends shortly.${others}`;
+function describeCancellation(canceled: Canceled): string {
+  if (canceled.is === 'stopped') {
+    const { cancelledFiles, otherFiles } = canceled;
+    const others =
+      otherFiles === 0 ? '' : `; ${several(otherFiles, 'file was', 'files were')} already read and will be loaded`;
+    return `is being canceled: ${several(cancelledFiles, 'file')} will not be loaded${others}`;
   }
-  if (cancelled.hasEnded) return 'canceled before it started.';
-  return `canceled before it started. It ends when it reaches the head of its lane (jobs ahead: ${cancelled.jobsAhead}).`;
+  if (canceled.hasEnded) return 'was canceled before it started';
+  return `was canceled before it started; it ends when it reaches the head of its lane (jobs ahead: ${canceled.jobsAhead})`;
 }

@@ -63,10 +63,6 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2));
 }
 
-export function printNote(text: string): void {
-  process.stderr.write(`${text}\n`);
-}
-
 /** Wraps a string at word boundaries. Without a terminal (`columns` undefined), the string stays on one line. */
 export function wrapText(text: string, columns: number | undefined, indent: string): string {
   const most = columns ?? Infinity;

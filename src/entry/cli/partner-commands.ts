@@ -11,7 +11,7 @@ import {
   suspendPartner,
 } from '../../usecases/admin/manage-partners.ts';
 import type { PartnerState } from '../../ports/operations.ts';
-import { type OutputOptions, noteIfMore, operatorCommand, pageAfter, printList, when, yesOrNo } from './output.ts';
+import { type OutputOptions, noteIfMore, operatorCommand, pageAfter, printList, when } from './output.ts';
 import { addRemovePartnerCommand } from './remove-partner-command.ts';
 import { withWiring } from './with-wiring.ts';
 
@@ -156,8 +156,8 @@ function show(output: Output, partner: ShownPartner): void {
         ['state', stateOf(partner)],
         ['prefix', partner.prefix],
         ['external ID', partner.externalId],
-        ['audience bad rows', `${partner.audienceBadRowShare * 100} %`],
-        ['unhyphenated IDs', yesOrNo(partner.unhyphenatedIds)],
+        ['allowed bad rows', `${partner.audienceBadRowShare * 100} % of an audience file`],
+        ['unhyphenated IDs', partner.unhyphenatedIds ? 'accepted' : 'rejected'],
       ],
       output.stdout,
     ),

@@ -26,7 +26,9 @@ export function addRepairCommands(program: Command): void {
       output.result({ changed: isConfirmed, found: suspects, incomplete, lines }, () =>
         isConfirmed
           ? `${what} repaired, ${incomplete} still incomplete`
-          : `${what} to repair. ${suspects > 0 ? 'Run the command with --yes to restore their rows.' : ''}`.trim(),
+          : suspects === 0
+            ? 'No rows are missing.'
+            : `${what} to repair. Run the command with --yes to restore their rows.`,
       );
       if (incomplete > 0) process.exitCode = 1;
     });

@@ -28,7 +28,7 @@ export function toFailure(error: unknown): CliFailure | null {
   if (error instanceof SchemaError) {
     return new CliFailure({
       code: 'not_migrated',
-      detail: error.message,
+      detail: error.message.replace(/ Run `inlet migrate`\.$/, ''),
       remedy: 'Run `inlet migrate`.',
       exitCode: exitCode.failed,
     });

@@ -25,19 +25,20 @@ import { hasRoleIdentity } from '../source-storage.ts';
 import { createLogger } from '../logging.ts';
 
 import { dataPlane, engineChecks } from './engine-checks.ts';
-import { controlPlane, postgresChecks } from './postgres-checks.ts';
+import { controlPlane, lanesCheck, postgresChecks } from './postgres-checks.ts';
 import { type Check, type CheckResult, runChecks } from './run-checks.ts';
 
 /** Checks every configured server. */
 export function runDoctor(config: Config = readConfig()): Promise<CheckResult[]> {
-  return runChecks([
+  const checks = [
     ...postgresChecks(config),
     ...engineChecks(config),
     ...topologyChecks(config),
     identityCheck(config),
     ...storageChecks(config),
     ...issuerChecks(config),
-  ]);
+  ];
+  return runChecks([...checks, lanesCheck(config, checks)]);
 }
 
 /** Maximum number of loads whose counts `inlet doctor` reads. */
@@ -110,7 +111,7 @@ function topologyChecks(config: Config): Check[] {
           const { jobs, failures } = await checkCredentials(db, aesGcmSealer(config.INLET_SEALING_KEYS));
           if (failures.length > 0)
             throw new Error(`${failures.length} jobs cannot be decrypted. ${failures[0]?.detail}`);
-          return `the credentials of ${jobs} open jobs can be decrypted`;
+          return jobs === 0 ? 'no open job has credentials' : `the credentials of ${jobs} open jobs can be decrypted`;
         }),
     },
   ];

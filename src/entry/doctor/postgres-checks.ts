@@ -11,9 +11,10 @@ const server = 'PostgreSQL';
 /** The checks without which statements on Inlet's tables fail. */
 export const controlPlane = [server, schemaCheckName(server)];
 
-/** Checks PostgreSQL and the jobs that it stores. */
-export function postgresChecks(config: Config): Check[] {
-  const ask = async <T>(run: (client: Client) => Promise<T>): Promise<T> => {
+type Ask = <T>(run: (client: Client) => Promise<T>) => Promise<T>;
+
+function connectionTo(config: Config): Ask {
+  return async (run) => {
     const client = new Client({
       connectionString: config.INLET_POSTGRES_URL.reveal(),
       application_name: 'inlet-doctor',
@@ -28,6 +29,10 @@ export function postgresChecks(config: Config): Check[] {
       await client.end().catch(() => undefined);
     }
   };
+}
+
+export function postgresChecks(config: Config): Check[] {
+  const ask = connectionTo(config);
   return [
     {
       name: server,
@@ -104,20 +109,6 @@ export function postgresChecks(config: Config): Check[] {
         }),
     },
     {
-      name: 'Lanes',
-      needs: controlPlane,
-      remedy: 'Run `inlet lanes` to see which lanes are waiting. The worker log contains the reason.',
-      run: () =>
-        ask(async (client) => {
-          const { openJobs, oldestSeconds, lanesWithoutToken, waitingTokens } = await selectQueueStats(client);
-          const message = `${openJobs} open jobs, oldest ${oldestSeconds} s`;
-          if (lanesWithoutToken > 0)
-            throw new Error(`${lanesWithoutToken} lanes have open jobs but no token; ${message}`);
-          if (waitingTokens > 0) throw new Error(`${waitingTokens} tokens are waiting for a retry; ${message}`);
-          return message;
-        }),
-    },
-    {
       name: 'Erasures',
       needs: controlPlane,
       remedy: 'Run `inlet privacy list` to see what the oldest one waits for. See docs/operators/incidents.md.',
@@ -130,4 +121,23 @@ export function postgresChecks(config: Config): Check[] {
         }),
     },
   ];
+}
+
+/** A lane waits if anything else is wrong, so the other checks come first. */
+export function lanesCheck(config: Config, others: readonly Check[]): Check {
+  const ask = connectionTo(config);
+  return {
+    name: 'Lanes',
+    needs: others.map(({ name }) => name),
+    remedy: 'Run `inlet lanes` to see which lanes are waiting. The worker log contains the reason.',
+    run: () =>
+      ask(async (client) => {
+        const { openJobs, oldestSeconds, lanesWithoutToken, waitingTokens } = await selectQueueStats(client);
+        const message = openJobs === 0 ? 'no open jobs' : `${openJobs} open jobs, the oldest for ${oldestSeconds} s`;
+        if (lanesWithoutToken > 0)
+          throw new Error(`${lanesWithoutToken} lanes have open jobs but no token; ${message}`);
+        if (waitingTokens > 0) throw new Error(`${waitingTokens} tokens are waiting for a retry; ${message}`);
+        return message;
+      }),
+  };
 }

@@ -43,7 +43,7 @@ export async function runChecks(checks: readonly Check[]): Promise<CheckResult[]
 }
 
 /** Returns the failed check without which this check cannot succeed, and which itself has no such cause. */
-export function causeOf(
+function causeOf(
   name: string,
   checks: readonly Pick<Check, 'name' | 'needs'>[],
   failed: ReadonlySet<string>,

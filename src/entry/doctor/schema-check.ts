@@ -11,7 +11,7 @@ export function schemaCheck(
 ): Check {
   return {
     name: schemaCheckName(server),
-    remedy: 'Run `inlet migrate`.',
+    remedy: `Run \`inlet migrate\`. If it has run before, check ${kind === 'postgres' ? 'INLET_POSTGRES_URL' : 'INLET_CLICKHOUSE_DATABASE'}.`,
     needs,
     run: async () => {
       const recorded = await listDone().catch((error: unknown) => {

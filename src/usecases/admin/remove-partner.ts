@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '../../domain/failure.ts';
 import type { Partner } from '../../domain/partner.ts';
 import {
@@ -29,7 +28,8 @@ export type RemovePartnerDeps = {
   /** Removes devices that no partner has from the known devices, and rebuilds the device index. */
   readonly forgetDevices: () => Promise<void>;
   readonly report: (progress: string) => void;
-  readonly pollMs: number;
+  /** Waits before the next check of what other processes do. */
+  readonly pause: (signal: AbortSignal) => Promise<void>;
 };
 
 /** Counts what a removal would remove. */
@@ -106,7 +106,7 @@ const steps: Readonly<Record<RunningStep, Step>> = {
       if (open === 0) break;
       if (open !== last) deps.report(`${open} jobs have not ended yet. A worker must be running.`);
       last = open;
-      await pause(deps.pollMs, undefined, { signal });
+      await deps.pause(signal);
     }
     await erasureEngine.untilWritten(signal);
     const removed = mergeCounts(removal.removed, await countAll(deps, { id: partnerId, prefix: removal.prefix }));
@@ -160,7 +160,7 @@ const steps: Readonly<Record<RunningStep, Step>> = {
     for (;;) {
       await engine.removeReplacedParts();
       if ((await engine.countReplacedParts(removedAt)) === 0) break;
-      await pause(deps.pollMs, undefined, { signal });
+      await deps.pause(signal);
     }
     const finishedAt = new Date();
     const proof = removalProofOf(removal, removedAt, finishedAt);

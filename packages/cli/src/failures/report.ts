@@ -71,7 +71,8 @@ function describeFailure({ details }: CliFailure, stream: NodeJS.WriteStream): s
     ...(details.title === undefined || details.title === details.detail
       ? []
       : [`  cause:   ${escapeTerminal(details.detail)}`]),
-    ...(details.fields ?? []).map(
+    // Further lines describe the fields in more detail.
+    ...(details.more ? [] : (details.fields ?? [])).map(
       ({ pointer, detail }) => `  field:   ${escapeTerminal(pointer)} ${escapeTerminal(detail)}`,
     ),
     ...(details.more ?? []).map((line) => `  ${escapeTerminal(line)}`),

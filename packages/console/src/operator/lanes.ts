@@ -5,6 +5,7 @@ import type { Lane } from './operator-api.ts';
 const silentSeconds = 3_600;
 
 export function isWaiting({ paused, state, files }: Lane): boolean {
+  if (state === 'suspended') return false;
   return paused || (state !== 'running' && !(state === 'waiting_for_files' && files.loading > 0));
 }
 
@@ -38,6 +39,8 @@ export function reasonOf(lane: Lane, now: number): string {
       return retryOf(lane, now);
     case 'waiting_for_files':
       return 'files to load';
+    case 'suspended':
+      return 'an operator, because the partner is suspended';
     case 'without_token':
       return 'token recovery';
   }
@@ -72,6 +75,8 @@ export function nextStepOf(lane: Lane, now: number): string {
       return 'Token recovery fixes this within 10 s. If it does not, restart the workers and keep their logs.';
     case 'waiting_to_retry':
       return 'A dependency is unavailable, or an attempt failed. Run `inlet doctor`, then open the job.';
+    case 'suspended':
+      return `Nothing, or resume the partner: \`inlet partner resume ${lane.partner}\`.`;
     case 'waiting_for_worker':
       return 'Wait. If many partners wait for a worker, start more workers.';
     case 'waiting_for_files':

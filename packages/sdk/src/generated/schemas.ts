@@ -1063,7 +1063,7 @@ export type OperatorLane = {
   /** Name of the partner. */
   readonly partner: string;
   /** Whether a worker is running the lane. */
-  readonly state: 'running' | 'waiting_for_worker' | 'waiting_to_retry' | 'waiting_for_files' | 'without_token';
+  readonly state: 'running' | 'waiting_for_worker' | 'waiting_to_retry' | 'waiting_for_files' | 'without_token' | 'suspended';
   /** What the lane is waiting for, in words. */
   readonly waits_for: string;
   /** When the oldest job last finished a file or a step, or when it was submitted. ISO 8601, UTC. */

@@ -33,6 +33,7 @@ const laneStates = {
   'waiting to retry': 'the next attempt, because a dependency was unavailable or an attempt failed',
   'waiting for files to load': 'files that workers are loading',
   'without a token': 'token recovery, which normally takes seconds',
+  suspended: 'an operator who resumes the partner',
 } as const satisfies Readonly<Record<LaneState['is'], string>>;
 
 const stateNames = {
@@ -41,6 +42,7 @@ const stateNames = {
   'waiting to retry': 'waiting_to_retry',
   'waiting for files to load': 'waiting_for_files',
   'without a token': 'without_token',
+  suspended: 'suspended',
 } as const satisfies Readonly<Record<LaneState['is'], string>>;
 
 export const operatorLaneSchema = z

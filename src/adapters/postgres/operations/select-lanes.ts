@@ -13,6 +13,7 @@ type LaneRow = {
   kind: JobKind;
   status: JobStatus;
   cancelled: boolean;
+  is_suspended: boolean;
   created_at: Date;
   updated_at: Date;
   listed_at: Date | null;
@@ -37,7 +38,7 @@ export async function listLanes(db: Database, { afterJobId, limit }: Page): Prom
       SELECT lane.open_jobs, j.* FROM lane JOIN job j ON j.partner_id = lane.partner_id AND j.seq = lane.seq
       WHERE j.id > ${afterJobId} ORDER BY j.id LIMIT ${limit}
     )
-    SELECT o.partner_id, p.name AS partner, o.open_jobs, o.id AS job_id, o.kind, o.status, o.cancelled,
+    SELECT o.partner_id, p.name AS partner, p.suspended_at IS NOT NULL AND o.listed_at IS NULL AS is_suspended, o.open_jobs, o.id AS job_id, o.kind, o.status, o.cancelled,
       o.created_at, o.updated_at, o.listed_at, f.unread_files, f.open_files, f.loading_files, f.ended_files, f.file_tokens,
       t.state, t.start_after, coalesce(t.start_after <= now(), true) AS is_due, f.waiting_files
     FROM oldest o
@@ -79,8 +80,9 @@ export async function listLanes(db: Database, { afterJobId, limit }: Page): Prom
   }));
 }
 
-function whatItIs({ state, is_due, waiting_files, file_tokens }: LaneRow): LaneState['is'] {
+function whatItIs({ state, is_suspended, is_due, waiting_files, file_tokens }: LaneRow): LaneState['is'] {
   if (state === 'active') return 'running';
+  if (is_suspended) return 'suspended';
   if (!is_due || (state === null && file_tokens > 0 && waiting_files === file_tokens)) return 'waiting to retry';
   if (state !== null) return 'waiting for a worker';
   return file_tokens > 0 ? 'waiting for files to load' : 'without a token';
