@@ -168,7 +168,7 @@ describe('an installation with an OpenID Connect issuer', () => {
     expect(unreachable.code).toBe(1);
     expect((await doctor(stores.environment)).out).not.toContain('OpenID Connect issuer');
     const half = await doctor({ ...environment, INLET_OIDC_AUDIENCE: '' });
-    expect(half.code).toBe(1);
+    expect(half.code).toBe(2);
     expect(half.err).toContain('INLET_OIDC_AUDIENCE: is required if any other INLET_OIDC_ setting is set');
     await stores.drop();
   });
