@@ -1,3 +1,6 @@
+-- What the batch waits for, until it is claimed again. Null while a worker runs it.
+ALTER TABLE erasure_batch ADD COLUMN IF NOT EXISTS waits_for text;
+
 -- The erasures that have not ended, for metrics. The API role cannot read the requests of all partners.
 CREATE OR REPLACE FUNCTION erasure_waits() RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$

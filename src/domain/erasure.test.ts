@@ -9,6 +9,8 @@ import {
   listsToDrop,
   maxIdFileBytes,
   maxIdsPerFile,
+  maxOpenBatches,
+  nextBatch,
   requireListLength,
   requireListSize,
   textOfIds,
@@ -118,6 +120,23 @@ describe('the length of a list', () => {
     expect(() => requireListLength(maxIdsPerFile + 1)).toThrow('Split it');
     expect(() => requireListSize(maxIdFileBytes)).not.toThrow();
     expect(() => requireListSize(maxIdFileBytes + 1)).toThrow('Split it');
+  });
+});
+
+describe('the next batch', () => {
+  const running = { id: 1, isDue: false, waitsFor: null };
+  const loading = { id: 2, isDue: false, waitsFor: 'loads' } as const;
+  const cleaning = { id: 3, isDue: false, waitsFor: 'replaced_parts' } as const;
+  it.each([
+    ['starts if none is open', [], 'new'],
+    ['is none while a worker runs one', [running, { ...loading, isDue: true }], null],
+    ['is the first that is due', [loading, { ...cleaning, isDue: true }, { ...loading, id: 4, isDue: true }], 3],
+    ['is continued after its worker has died', [{ ...running, isDue: true }], 1],
+    ['starts while all others wait for loads', [loading, { ...loading, id: 4 }], 'new'],
+    ['does not start while one waits for files', [loading, cleaning], null],
+    ['does not start above the limit', Array.from({ length: maxOpenBatches }, () => loading), null],
+  ] as const)('%s', (_title, open, expected) => {
+    expect(nextBatch(open)).toBe(expected);
   });
 });
 

@@ -107,6 +107,24 @@ export const waitSeconds: Readonly<Record<ErasureWait, number>> = {
   detached_parts: 30,
 };
 
+/** A batch that has not ended, as the next claim finds it. `isDue` is false while a worker holds it or while it pauses. */
+export type OpenBatch = { readonly id: number; readonly isDue: boolean; readonly waitsFor: ErasureWait | null };
+
+/** The most batches that wait for loads at a time. Each of them has a list in the engine. */
+export const maxOpenBatches = 16;
+
+/**
+ * The batch to continue, or `new` to start one. Only one worker runs a batch at a time. While all open batches wait for
+ * loads, other partners' requests start. They do not start while a batch waits for anything else, for example for files
+ * to be deleted, so that all requests of these minutes share their mutations.
+ */
+export function nextBatch(open: readonly OpenBatch[]): number | 'new' | null {
+  if (open.some(({ isDue, waitsFor }) => !isDue && waitsFor === null)) return null;
+  const due = open.find(({ isDue }) => isDue);
+  if (due) return due.id;
+  return open.length < maxOpenBatches && open.every(({ waitsFor }) => waitsFor === 'loads') ? 'new' : null;
+}
+
 /** The rows of a table on a shard that were erased. `partnerId` is 0 for tables without partners. */
 export type ErasedRows = {
   readonly table: string;

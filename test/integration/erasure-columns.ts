@@ -26,6 +26,7 @@ export const erasureColumns = {
     step: 'string=',
     claim: 'number=',
     claimed_until: 'date?',
+    waits_for: 'string?',
     list_id: 'number=',
     last_load_id: 'number',
     rounds: 'number=',

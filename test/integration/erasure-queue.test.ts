@@ -137,6 +137,32 @@ describe('the queue of erasures', () => {
     expect(ended.lastErasureSeconds).toBeGreaterThanOrEqual(59);
   });
 
+  it("waits for one partner's loads without delaying the requests of others", async () => {
+    const other = await newBarePartner(deps);
+    const ask = (of: BarePartner): Promise<number> =>
+      deps.erasures.request(of.id, { requestedBy: 'test', source: { ids } }, null);
+    const [job] = await query(
+      `INSERT INTO job (partner_id, seq, kind) VALUES ($1, 2000, 'import') RETURNING id`,
+      partner.id,
+    );
+    await query('INSERT INTO repair_load (load_id, partner_id, job_id) VALUES (1, $1, $2)', partner.id, job?.['id']);
+    await ask(partner);
+    await ask(other);
+    const loading = await claim();
+    expect(loading.partnerIds).toEqual([partner.id]);
+    expect(await deps.erasureQueue.claim(60)).toBeNull();
+    await deps.erasureQueue.postpone(loading, 60, 'loads');
+    const next = await claim();
+    expect(next.partnerIds).toEqual([other.id]);
+    // The partner's later requests wait for its open batch.
+    await ask(partner);
+    await deps.erasureQueue.postpone(next, 60, 'loads');
+    expect(await deps.erasureQueue.claim(60)).toBeNull();
+    await query('UPDATE erasure_batch SET claimed_until = now() - make_interval(secs => id)');
+    expect((await claim()).id).toBe(next.id);
+    await query('DELETE FROM job WHERE id = $1', job?.['id']);
+  });
+
   it('adds up the erased rows of a partner', async () => {
     await deps.erasureQueue.noteErased([{ partnerId: partner.id, rows: 4 }]);
     await deps.erasureQueue.noteErased([{ partnerId: partner.id, rows: 1 }]);

@@ -74,7 +74,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /from "user_token" as "token" .* "token"\."partner_id" = \$/,
     'follows a statement that has found the customer for the caller',
   ],
-  'erasure-queue.ts': [byWorkers],
+  'erasure-batches.ts': [byWorkers],
   'erasure-store.ts': [
     /from "erasure" where "partner_id" = \$\d+ and "id" < \$/,
     /from "erasure" where "id" = \$\d+ and "partner_id" = \$/,

@@ -1,19 +1,23 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { type ErasedRows, type RemainingRows, erasureSteps, maxRequestsPerBatch } from '../../domain/erasure.ts';
+import { type ErasedRows, type RemainingRows, erasureSteps } from '../../domain/erasure.ts';
 import type { PartnerId } from '../../domain/ids.ts';
-import { jobStatus, openStatuses } from '../../domain/job.ts';
-import { importMode } from '../../domain/import-log.ts';
+import { jobStatus } from '../../domain/job.ts';
 import type { Sealer } from '../../ports/crypto.ts';
 import type { BatchChange, ClaimedBatch, ErasureIndexStore, ErasureQueue, ListedErasure } from '../../ports/erasure.ts';
-import { advisoryLocks } from './db/advisory-locks.ts';
-import type { Database, Tx } from './db/tables.ts';
+import type { Database } from './db/tables.ts';
+import { claimBatch, countOpenLoads } from './erasure-batches.ts';
 import { sealedIdsContext } from './erasure-store.ts';
-import { expireReceived } from './operator-erasures.ts';
 
 export function postgresErasureQueue(db: Database, sealer: Sealer): ErasureQueue {
   return {
-    claim: (leaseSeconds) => db.transaction().execute((tx) => claimBatch(tx, leaseSeconds)),
+    claim: (leaseSeconds) =>
+      db.transaction().execute(async (tx) => {
+        const batchId = await claimBatch(tx, leaseSeconds);
+        if (batchId === null) return null;
+        const { rows } = await sql<BatchRow>`SELECT * FROM erasure_batch WHERE id = ${batchId}`.execute(tx);
+        return toBatch(tx, rows[0]);
+      }),
     renew: async (batch, leaseSeconds) =>
       wasChanged(
         await sql`
@@ -23,7 +27,7 @@ export function postgresErasureQueue(db: Database, sealer: Sealer): ErasureQueue
     advance: (batch, change) => advance(db, batch, change),
     postpone: async (batch, seconds, waitingFor) => {
       await sql`
-        UPDATE erasure_batch SET claimed_until = now() + make_interval(secs => ${seconds})
+        UPDATE erasure_batch SET claimed_until = now() + make_interval(secs => ${seconds}), waits_for = ${waitingFor}
         WHERE ${isHeld(batch)}`.execute(db);
       await sql`
         UPDATE erasure SET waiting_for = ${waitingFor}
@@ -115,44 +119,6 @@ type BatchRow = {
   erased_at: Date | null;
 };
 
-/**
- * The lock makes claims wait for each other, so that one batch runs at a time. A batch that was
- * claimed before comes first, because a command can begin a batch long before its list is complete.
- */
-async function claimBatch(tx: Tx, leaseSeconds: number): Promise<ClaimedBatch | null> {
-  await sql`SELECT pg_advisory_xact_lock(${sql.lit(advisoryLocks.erasure)})`.execute(tx);
-  await expireReceived(tx);
-  const { rows: open } = await sql<{ id: number; is_due: boolean }>`
-    SELECT id, coalesce(claimed_until < now(), true) AS is_due FROM erasure_batch
-    WHERE finished_at IS NULL AND step <> 'receive' ORDER BY claim = 0, id LIMIT 1`.execute(tx);
-  const [found] = open;
-  if (found && !found.is_due) return null;
-  const batchId = found?.id ?? (await startBatch(tx));
-  if (batchId === null) return null;
-  const { rows } = await sql<BatchRow>`
-    UPDATE erasure_batch SET claim = claim + 1, claimed_until = now() + make_interval(secs => ${leaseSeconds})
-    WHERE id = ${batchId} RETURNING *`.execute(tx);
-  return toBatch(tx, rows[0]);
-}
-
-/** All waiting requests become one batch. Of files, which can be long, a batch contains only the oldest. */
-async function startBatch(tx: Tx): Promise<number | null> {
-  const { rows: waiting } = await sql<{ id: number }>`
-    SELECT id FROM (
-      SELECT id, object_key, row_number() OVER (PARTITION BY object_key IS NULL ORDER BY id) AS place
-      FROM erasure WHERE status = ${jobStatus.pending} AND batch_id IS NULL
-    ) AS request WHERE object_key IS NULL OR place = 1
-    ORDER BY id LIMIT ${maxRequestsPerBatch}`.execute(tx);
-  if (waiting.length === 0) return null;
-  const { rows } = await sql<{ id: number }>`
-    INSERT INTO erasure_batch (last_load_id) SELECT last_value FROM load_id RETURNING id`.execute(tx);
-  const batchId = rows[0]?.id ?? null;
-  await sql`
-    UPDATE erasure SET batch_id = ${batchId}, status = ${jobStatus.running}
-    WHERE id = ANY (${waiting.map(({ id }) => id)}::bigint[])`.execute(tx);
-  return batchId;
-}
-
 async function toBatch(tx: Database, row: BatchRow | undefined): Promise<ClaimedBatch | null> {
   if (!row) return null;
   const { rows: partners } = await sql<{ id: PartnerId | null }>`
@@ -189,32 +155,6 @@ async function advance(db: Database, batch: ClaimedBatch, change: BatchChange): 
   const changed = await toBatch(db, rows[0]);
   if (!changed) throw new Error(`batch ${batch.id} is held by another worker`);
   return changed;
-}
-
-/**
- * Loads of all partners (null), or of these, that were claimed up to the last load of the batch and are not published
- * yet. A replacing job publishes its loads when all its files have been read. An interrupted repair leaves its loads
- * behind for a day.
- */
-async function countOpenLoads(
-  db: Database,
-  lastLoadId: number,
-  partnerIds: readonly PartnerId[] | null,
-): Promise<number> {
-  const { rows } = await sql<{ loads: number }>`
-    SELECT count(*) AS loads FROM (
-      SELECT load_id, partner_id FROM job_file WHERE status IN (${sql.join(openStatuses)})
-      UNION ALL
-      SELECT file.load_id, file.partner_id FROM job JOIN import_log log ON log.job_id = job.id
-        JOIN job_file file ON file.job_id = job.id
-      WHERE job.status IN (${sql.join(openStatuses)}) AND log.mode = ${importMode.replace}
-      UNION ALL
-      SELECT load_id, partner_id FROM repair_load WHERE started_at > now() - interval '1 day'
-    ) AS load
-    WHERE load_id <= ${lastLoadId} AND (${partnerIds === null} OR partner_id = ANY (${partnerIds ?? []}::bigint[]))`.execute(
-    db,
-  );
-  return rows[0]?.loads ?? 0;
 }
 
 const sealedIds = z.array(z.string());

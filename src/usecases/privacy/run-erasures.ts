@@ -66,7 +66,7 @@ export async function runErasures(deps: ErasureDeps, signal: AbortSignal): Promi
   }
 }
 
-/** Returns false if the batch has to wait. */
+/** Returns false if the batch has to stop. While it waits, another one can continue. */
 async function runBatch(deps: ErasureDeps, claimed: ClaimedBatch, signal: AbortSignal): Promise<boolean> {
   const { erasureQueue: queue, log } = deps;
   const lost = new AbortController();
@@ -95,7 +95,7 @@ async function runBatch(deps: ErasureDeps, claimed: ClaimedBatch, signal: AbortS
       log.warn({ batchId: batch.id, step: batch.step, err: error }, 'an erasure failed and is tried again');
       await queue.postpone(batch, waitSeconds.servers, 'servers');
     }
-    return false;
+    return !signal.aborted;
   }
 }
 

@@ -31,6 +31,7 @@ export type ErasureBatchTable = {
   step: Generated<string>;
   claim: Generated<number>;
   claimed_until: Date | null;
+  waits_for: string | null;
   list_id: Generated<number>;
   last_load_id: number;
   rounds: Generated<number>;
