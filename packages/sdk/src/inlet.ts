@@ -57,10 +57,12 @@ export type AudienceJob = { readonly audience_id: number };
  */
 export class Inlet extends Operations {
   readonly #callApi: CallApi;
+  readonly #retry: RetrySettings;
   readonly #storage: Storage | null;
 
   constructor(settings: InletSettings) {
     const { storage, allowHttp = false } = settings;
+    const retry = { ...defaultRetry, ...settings.retry };
     const api = connect({
       url: readAddress(settings.url, { name: 'url', sent: 'the key', allowHttp }),
       credentials: {
@@ -68,10 +70,11 @@ export class Inlet extends Operations {
         userToken: settings.userToken === undefined ? null : new Secret(settings.userToken, 'userToken'),
       },
       timeoutMs: settings.timeoutMs ?? 30_000,
-      retry: { ...defaultRetry, ...settings.retry },
+      retry,
     });
     super(api);
     this.#callApi = api.call;
+    this.#retry = retry;
     this.#storage = storage === undefined ? null : readStorage(storage, allowHttp);
   }
 
@@ -104,9 +107,12 @@ export class Inlet extends Operations {
       : each(({ query }) => this.listAudienceErrors(job.audience_id, { ...options, query: { limit, ...query } }));
   }
 
-  /** Yields the events of the event log and then new ones, until the signal is aborted. */
+  /**
+   * Yields the events of the event log and then new ones, until the signal is aborted. Outages of the API do not end it. Any
+   * other problem is yielded last.
+   */
   events(options: EventOptions = {}): AsyncGenerator<Result<Event>, void, undefined> {
-    return followLog(this.#callApi, options);
+    return followLog(this.#callApi, options, this.#retry);
   }
 
   /** Uploads files to the partner's prefix in the shared bucket. To import them, use the `prefix` in the result. */

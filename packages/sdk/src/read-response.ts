@@ -33,7 +33,12 @@ export function readResponse<T>(
   }
   const problem = isFine ? null : readProblem(body, attempts);
   if (problem) return { ok: false, problem };
-  return fail('unreadable_answer', `The response with HTTP status ${status} is not from this API.`, attempts);
+  const { problem: unreadable } = fail(
+    'unreadable_answer',
+    `The response with HTTP status ${status} is not from this API.`,
+    attempts,
+  );
+  return { ok: false, problem: { ...unreadable, status } };
 }
 
 const notJson = Symbol('not JSON');

@@ -41,6 +41,8 @@ export type LocalProblem = {
   readonly detail: string;
   /** The number of attempts. */
   readonly attempts: number;
+  /** The HTTP status, for `unreadable_answer`. A proxy in front of the API often responds with 502 while the API restarts. */
+  readonly status?: number;
   /** The storage response, for `storage_refused`. */
   readonly storage?: StorageAnswer;
 };
