@@ -126,6 +126,23 @@ describe('the event log', () => {
     expect(ofCustomer.map(({ sequence }) => sequence)).toEqual([2]);
   });
 
+  it('shows the name that the customer had when the event was logged', async () => {
+    const { id } = await newBarePartner(deps);
+    const query = (sql: string, ...values: unknown[]) =>
+      withDatabase(stores, async (client) => (await client.query<{ id: string }>(sql, values)).rows);
+    const [customer] = await query(`INSERT INTO customer (partner_id, name) VALUES ($1, 'Acme') RETURNING id`, id);
+    const customerId = Number(customer?.id);
+    await append(reportReady(id, 1, customerId));
+    // An event of the previous release.
+    await append(reportReady(id, 2, customerId));
+    await query(`UPDATE event SET data = data - 'customer' WHERE partner_id = $1 AND sequence = 2`, id);
+    await query(`UPDATE customer SET name = 'Apex' WHERE id = $1`, customerId);
+    await append(reportReady(id, 3, customerId));
+    const listed = await deps.events.list({ partnerId: id, customerId: null }, page);
+    expect(listed.map(({ customer: name }) => name)).toEqual(['Acme', 'Apex', 'Apex']);
+    expect(listed[0]?.data).toEqual(reportReady(id, 1).data);
+  });
+
   it('lists the events after a sequence number, up to the limit', async () => {
     const { id } = await newBarePartner(deps);
     for (let n = 1; n <= 5; n += 1) await append(reportReady(id, n));

@@ -35,9 +35,12 @@ export function postgresEventLog(db: Database): EventLog {
   };
 }
 
-/** The columns of `toLoggedEvent`. `event` is the event, and `customer` its customer or null. */
+/**
+ * The columns of `toLoggedEvent`. `event` is the event, and `customer` its customer or null. Events of the previous release
+ * do not contain the name of the customer.
+ */
 export const eventColumns: RawBuilder<EventRow> = sql`
-  event.sequence, event.type, event.data, event.created_at, customer.name AS customer,
+  event.sequence, event.type, event.data, event.created_at, coalesce(event.data->>'customer', customer.name) AS customer,
   'evt_' || replace(coalesce(event.id, md5(event.partner_id || ':' || event.sequence)::uuid)::text, '-', '') AS id`;
 
 export type EventRow = {
@@ -91,7 +94,8 @@ export async function appendEvent(tx: Tx, event: NewEvent): Promise<number> {
 
 /**
  * Appends events in one statement and returns the sequence number of the last one. The lock on the partner's counter
- * ensures that events are numbered in commit order. Call this after all other statements that wait for locks, except
+ * ensures that events are numbered in commit order. The data contains the name that the customer has now, because an event
+ * must not change after it was sent. Call this after all other statements that wait for locks, except
  * those that send tokens: the lock is held until the transaction ends.
  */
 export async function appendEvents(
@@ -107,7 +111,8 @@ export async function appendEvents(
       RETURNING last_sequence
     ), appended AS (
       INSERT INTO event (partner_id, sequence, customer_id, type, data)
-      SELECT ${partnerId}, counter.last_sequence - ${events.length} + new.place, ${customerId}::bigint, new.type, new.data::jsonb
+      SELECT ${partnerId}, counter.last_sequence - ${events.length} + new.place, ${customerId}::bigint, new.type,
+        new.data::jsonb || ${customerId === null ? sql`'{}'` : sql`jsonb_build_object('customer', (SELECT name FROM customer WHERE id = ${customerId}))`}
       FROM counter, unnest(
         ${events.map(({ type }) => type)}::text[], ${events.map(({ data }) => JSON.stringify(data))}::text[]
       ) WITH ORDINALITY AS new (type, data, place)
