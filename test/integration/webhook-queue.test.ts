@@ -330,6 +330,21 @@ describe('the queue of webhooks', () => {
     expect((await claim()).map(({ webhookId }) => webhookId)).not.toContain(id);
   });
 
+  it('has no pending events left when they are deleted before they were sent', async () => {
+    const { id, partnerId, append } = await newWebhook();
+    await append(cleared, cleared);
+    await query('DELETE FROM event WHERE partner_id = $1', partnerId);
+    const held = await claimOf(id);
+    const due = await dueOf(held);
+    expect(due).toMatchObject({ deliveries: [], position: 2, hasMoved: true });
+    await recordAll(held, due, 204);
+    await deps.webhookQueue.release(held, 0);
+    expect((await deps.webhooks.get(partnerId, id)).pendingEvents).toBe(0);
+    expect((await claim()).map(({ webhookId }) => webhookId)).not.toContain(id);
+    await append(cleared);
+    expect(sequencesOf(await dueOf(await claimOf(id)))).toEqual([3]);
+  });
+
   it('logs the events of 10,000 files in one short statement', async () => {
     const { append } = await newWebhook();
     await append(cleared);

@@ -209,9 +209,20 @@ async function scan(
     position = event.sequence;
     if (isFor(event, webhook)) events.push(event);
   }
-  // The events up to the end of a replay can be deleted already.
-  if (until !== null && known.length === rows.length && rows.length === 0) position = until;
+  // The events can be deleted already.
+  if (rows.length === 0) position = until ?? (await selectEndOfLog(db, partnerId, after));
   return { events, position };
+}
+
+/**
+ * Returns the end of the log if it has no events after the position, and the position otherwise. Without this, a webhook
+ * whose pending events are deleted would be claimed for them again and again.
+ */
+async function selectEndOfLog(db: Database, partnerId: PartnerId, position: number): Promise<number> {
+  const { rows } = await sql<{ last_sequence: number }>`
+    SELECT last_sequence FROM event_counter WHERE partner_id = ${partnerId} AND last_sequence > ${position}
+      AND NOT EXISTS (SELECT FROM event WHERE partner_id = ${partnerId} AND sequence > ${position})`.execute(db);
+  return rows[0]?.last_sequence ?? position;
 }
 
 /**
