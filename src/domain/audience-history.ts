@@ -1,6 +1,6 @@
 import type { CancelRequest } from './cancellation.ts';
 import type { JobId } from './ids.ts';
-import { type JobStatus, jobStatus } from './job.ts';
+import { type JobStatus, type Progress, jobStatus } from './job.ts';
 
 // What was appended to an audience, and when it was cleared.
 
@@ -14,6 +14,7 @@ export type Append = {
   readonly files: { readonly all: number; readonly loaded: number; readonly failed: number } | null;
   /** Accepted rows of the loaded files. */
   readonly rowsUploaded: number;
+  readonly progress: Progress;
   readonly failure: { readonly code: string; readonly detail: string } | null;
   readonly finishedAt: Date | null;
   readonly cancelRequest: CancelRequest | null;

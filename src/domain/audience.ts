@@ -1,4 +1,4 @@
-import { type JobStatus, jobStatus } from './job.ts';
+import { type JobStatus, type Progress, jobStatus } from './job.ts';
 import type { ImportLogError } from './import-log.ts';
 import type { JobId, PartnerId } from './ids.ts';
 
@@ -43,6 +43,8 @@ export type AudienceSummary = {
   readonly endedEntries: number;
   readonly failedEntries: number;
   readonly rejectedRows: number;
+  /** Of the open appends or, if none is open, of the latest one. */
+  readonly progress: Progress;
   /** Each reason once, failed files before rejected rows. Null if nothing failed. */
   readonly errors: readonly ImportLogError[] | null;
 };

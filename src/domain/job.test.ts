@@ -1,6 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { failureOfJob, intoBatches, jobStatus, openStatuses, statusesBefore, versionsOfJob } from './job.ts';
+import {
+  combineProgress,
+  failureOfJob,
+  intoBatches,
+  jobStatus,
+  openStatuses,
+  statusesBefore,
+  versionsOfJob,
+} from './job.ts';
 
 const { pending, running, done, failed } = jobStatus;
 
@@ -89,5 +97,20 @@ describe('the failure of a job', () => {
     ],
   ])('a job with %o has the failure %s', (files, message) => {
     expect(failureOfJob(files)?.message).toBe(message);
+  });
+});
+
+describe('combineProgress', () => {
+  const running = { bytesRead: 10, bytesTotal: 40, rowsRead: 2, queuePosition: 1, secondsLeft: 5 };
+
+  it('adds what the jobs have read, from the position of the first job to the end of the last', () => {
+    const waiting = { bytesRead: 0, bytesTotal: 0, rowsRead: 0, queuePosition: 4, secondsLeft: null };
+    expect(combineProgress([running, waiting])).toEqual({ ...running, secondsLeft: null });
+    expect(combineProgress([running, running])).toMatchObject({ bytesRead: 20, bytesTotal: 80, rowsRead: 4 });
+  });
+
+  it('is complete without a job', () => {
+    const nothing = { bytesRead: 0, bytesTotal: 0, rowsRead: 0, queuePosition: 0, secondsLeft: 0 };
+    expect(combineProgress([])).toEqual(nothing);
   });
 });

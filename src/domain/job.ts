@@ -81,6 +81,22 @@ export type Progress = {
   readonly secondsLeft: number | null;
 };
 
+/**
+ * The progress of several open jobs of a lane, in submission order: what all of them read, the jobs ahead of the first
+ * one, and the seconds until the last one finishes.
+ */
+export function combineProgress(jobs: readonly Progress[]): Progress {
+  const sum = (of: (progress: Progress) => number): number => jobs.reduce((all, job) => all + of(job), 0);
+  const last = jobs.at(-1);
+  return {
+    bytesRead: sum(({ bytesRead }) => bytesRead),
+    bytesTotal: sum(({ bytesTotal }) => bytesTotal),
+    rowsRead: sum(({ rowsRead }) => rowsRead),
+    queuePosition: jobs[0]?.queuePosition ?? 0,
+    secondsLeft: last ? last.secondsLeft : 0,
+  };
+}
+
 export function estimateSecondsLeft(read: { bytes: number; total: number }, secondsSoFar: number): number | null {
   if (read.total === 0 || read.bytes === 0) return null;
   return Math.ceil((secondsSoFar * (read.total - read.bytes)) / read.bytes);

@@ -59,7 +59,10 @@ describe('record marks', () => {
       const details = await getAudience(deps, scope, id, true);
       const [after] = await deps.audiences.marksOf([id]);
       if (!before || !after || before.mark !== after.mark) return null;
-      return { ...before, status: details.audience.status, record: JSON.stringify(details) };
+      const { summary } = details;
+      const progress = { ...summary.progress, secondsLeft: null };
+      const record = JSON.stringify({ ...details, summary: { ...summary, progress } });
+      return { ...before, status: details.audience.status, record };
     };
 
   /**

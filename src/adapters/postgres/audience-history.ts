@@ -3,9 +3,11 @@ import type { Append, HistoryEntry, HistoryPosition, RetriedAppend } from '../..
 import type { AudienceScope } from '../../domain/audience.ts';
 import type { JobId } from '../../domain/ids.ts';
 import { cancelledCode, failureOfJob, jobStatus } from '../../domain/job.ts';
+import type { LaneHistory } from '../../domain/lane-estimate.ts';
 import type { AudiencePath } from '../../domain/source-file.ts';
 import { inScope } from './audience-files.ts';
 import type { Tx } from './db/tables.ts';
+import { type ProgressRow, historyFor, jobsAhead, progressOf, readOfFiles, runningSeconds } from './job-progress.ts';
 import { failedFilesOf, findListedJob, toJobStatus } from './lane/jobs.ts';
 
 // Appends are the jobs of an audience, and clears are its dead generations. Retention removes both after some time.
@@ -69,9 +71,8 @@ type Row = {
   requested_by: string | null;
 };
 
-type AppendRow = {
+type AppendRow = ProgressRow & {
   id: JobId;
-  status: number;
   cancelled: boolean;
   failure_code: string | null;
   failure_detail: string | null;
@@ -137,27 +138,30 @@ async function selectAppends(
   const { rows } = await sql<AppendRow>`
     SELECT job.id, ${statusOfFiles} AS status, job.cancelled, job.failure_code, job.failure_detail, job.listed_at, job.finished_at,
       job.cancel_requested_at, job.cancel_requested_by, job.canceled_by, coalesce(load.literal_path, load.file_path) AS file_path,
-      load.retry_of, load.generation < audience.generation AS is_cleared, file.*
+      load.retry_of, load.generation < audience.generation AS is_cleared,
+      ${jobsAhead} AS jobs_ahead, ${runningSeconds} AS running_seconds, file.*
     FROM audience_load load JOIN job ON job.id = load.job_id JOIN audience ON audience.id = load.audience_id,
       LATERAL (
         SELECT count(*) AS files, ${files(sql`status = ${jobStatus.done}`)} AS loaded,
           ${files(sql`status = ${jobStatus.failed}`)} AS failed,
           ${files(sql`failure_code = ${cancelledCode}`)} AS cancelled_files,
-          coalesce(sum(accepted_rows) FILTER (WHERE status = ${jobStatus.done}), 0)::bigint AS rows
-        FROM job_file WHERE job_id = load.job_id
+          coalesce(sum(accepted_rows) FILTER (WHERE status = ${jobStatus.done}), 0)::bigint AS rows, ${readOfFiles}
+        FROM job_file f WHERE job_id = load.job_id
       ) AS file
     WHERE load.job_id = ANY (${ids}::bigint[]) AND load.partner_id = ${scope.partnerId}
       AND audience.id = ${audienceId} AND ${inScope(scope)}`.execute(tx);
-  return new Map(rows.map((row) => [row.id, toAppend(row)]));
+  const history = await historyFor(tx, scope.partnerId, rows);
+  return new Map(rows.map((row) => [row.id, toAppend(row, history)]));
 }
 
-function toAppend(row: AppendRow): Append {
+function toAppend(row: AppendRow, history: LaneHistory | null): Append {
   return {
     appendId: row.id,
     filePath: row.file_path,
     status: toJobStatus(row.status),
     files: row.listed_at === null ? null : { all: row.files, loaded: row.loaded, failed: row.failed },
     rowsUploaded: row.rows,
+    progress: progressOf(row, history),
     failure: failureOf(row),
     finishedAt: row.finished_at,
     cancelRequest: row.cancel_requested_at && {

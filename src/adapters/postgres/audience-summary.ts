@@ -1,9 +1,19 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { AudienceScope, AudienceSummary } from '../../domain/audience.ts';
 import { type ImportLogError, importLogErrorLimit } from '../../domain/import-log.ts';
-import { jobStatus, openStatuses } from '../../domain/job.ts';
+import type { PartnerId } from '../../domain/ids.ts';
+import { type Progress, combineProgress, jobStatus, openStatuses } from '../../domain/job.ts';
 import { audienceFiles, inScope } from './audience-files.ts';
 import type { Tx } from './db/tables.ts';
+import {
+  type ProgressRow,
+  historyFor,
+  isOpen,
+  jobsAhead,
+  progressOf,
+  readOfFiles,
+  runningSeconds,
+} from './job-progress.ts';
 import { type ErrorRow, toError } from './lane/jobs.ts';
 
 // What all file entries of an audience add up to. The list of entries is paged, so a caller cannot add them up itself.
@@ -16,6 +26,7 @@ export async function selectAudienceSummary(
 ): Promise<AudienceSummary> {
   const isAudience = sql`audience.id = ${audienceId} AND ${inScope(scope)}`;
   const { entries, ended } = await countEntries(tx, isAudience);
+  const progress = await selectProgress(tx, scope.partnerId, isAudience);
   const errors = await selectReasons(tx, isAudience);
   const sum = (of: 'files' | 'rows'): number =>
     errors.reduce((all, { row, count }) => ((row === null) === (of === 'files') ? all + count : all), 0);
@@ -24,6 +35,7 @@ export async function selectAudienceSummary(
     endedEntries: ended,
     failedEntries: sum('files'),
     rejectedRows: sum('rows'),
+    progress,
     errors: errors.length === 0 ? null : errors,
   };
 }
@@ -33,6 +45,23 @@ async function countEntries(tx: Tx, isAudience: RawBuilder<unknown>): Promise<{ 
     SELECT count(*) AS entries, count(*) FILTER (WHERE entry.status NOT IN (${sql.join(openStatuses)})) AS ended
     FROM audience, LATERAL (${audienceFiles}) AS entry WHERE ${isAudience}`.execute(tx);
   return rows[0] ?? { entries: 0, ended: 0 };
+}
+
+async function selectProgress(tx: Tx, partnerId: PartnerId, isAudience: RawBuilder<unknown>): Promise<Progress> {
+  const { rows } = await sql<ProgressRow>`
+    WITH load AS (
+      SELECT load.job_id FROM audience JOIN audience_load load
+        ON load.audience_id = audience.id AND load.generation = audience.generation
+      WHERE ${isAudience}
+    )
+    SELECT job.status, ${jobsAhead} AS jobs_ahead, ${runningSeconds} AS running_seconds, file.*
+    FROM job, LATERAL (SELECT ${readOfFiles} FROM job_file f WHERE f.job_id = job.id) AS file
+    WHERE job.partner_id = ${partnerId} AND job.id IN (SELECT job_id FROM load)
+      AND (job.status IN (${sql.join(openStatuses)}) OR job.id = (SELECT max(job_id) FROM load))
+    ORDER BY job.seq`.execute(tx);
+  const history = await historyFor(tx, partnerId, rows);
+  const open = rows.filter(isOpen);
+  return combineProgress((open.length > 0 ? open : rows).map((row) => progressOf(row, history)));
 }
 
 /**

@@ -5,8 +5,7 @@ import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { type ImportLog, logType, pathType } from '../../domain/import-log.ts';
 import { defaultQuotas } from '../../domain/quota.ts';
-import { type Progress, estimateSecondsLeft, jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
-import { type LaneHistory, estimateWait } from '../../domain/lane-estimate.ts';
+import { jobKind, jobStatus } from '../../domain/job.ts';
 import type { ImportLogFilter } from '../../domain/list-filters.ts';
 import type { Sealer } from '../../ports/crypto.ts';
 import type { ImportLogStore, NewDelete, NewImport, SubmittedImport } from '../../ports/import-log-store.ts';
@@ -27,9 +26,9 @@ import {
   toPathType,
 } from './lane/jobs.ts';
 import { postgresAcceptedRequests, runIdempotently } from './idempotency-store.ts';
+import { historyFor, isOpen, jobsAhead, progressOf, runningSeconds } from './job-progress.ts';
 import { submitJob } from './lane/lane-store.ts';
 import { settleObjects } from './lane/settle-objects.ts';
-import { selectLaneHistory } from './lane-history.ts';
 import { selectLoadedFiles } from './loaded-files.ts';
 
 export function postgresImportLogStore(
@@ -218,13 +217,6 @@ const filesRead = sql<{ bytes: number; rows: number } | null>`
                              'rows', coalesce(sum(greatest(f.rows_read, f.total_rows)), 0))
     FROM job_file f WHERE f.job_id = job.id) END`;
 
-/** The number of the partner's open jobs ahead of this one. It is 0 for a job that has ended. */
-const jobsAhead = sql<number>`
-  (SELECT count(*) FROM job ahead WHERE ahead.partner_id = job.partner_id AND ahead.seq < job.seq
-     AND ahead.status IN (0, 1) AND job.status IN (0, 1))`;
-
-const runningSeconds = sql<number | null>`extract(epoch FROM now() - job.listed_at)::float8`;
-
 /** Reads from one snapshot, so that the records match the filter. */
 async function listMatching(
   db: Database,
@@ -258,8 +250,7 @@ async function selectImportLogs(
     query = query.where('log.job_id', '=', sql<number>`ANY (${filter.ids})`).orderBy('log.job_id', 'desc');
   else query = query.where('log.job_id', '<', filter.beforeId).orderBy('log.job_id', 'desc').limit(filter.limit);
   const rows = await query.execute();
-  const isWaiting = rows.some(({ status }) => openStatuses.some((open) => open === status));
-  const history = isWaiting ? await selectLaneHistory(db, partnerId) : null;
+  const history = await historyFor(db, partnerId, rows);
   return rows.map((row) => ({
     importLogId: row.id,
     filePath: row.file_path,
@@ -272,7 +263,14 @@ async function selectImportLogs(
     totalRows: BigInt(row.total_rows),
     suppressed: row.suppressed,
     errors: row.errors,
-    progress: progressOf(row, history),
+    progress: progressOf(
+      {
+        ...row,
+        bytes_read: row.read?.bytes ?? (isOpen(row) ? 0 : row.bytes_total),
+        rows_read: row.read?.rows ?? row.total_rows,
+      },
+      history,
+    ),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     startedAt: row.listed_at,
@@ -286,27 +284,4 @@ async function selectImportLogs(
     retryOf: row.retry_of,
     subscriptionId: row.subscription_id,
   }));
-}
-
-function progressOf(
-  row: {
-    status: number;
-    bytes_total: number;
-    total_rows: number;
-    read: { bytes: number; rows: number } | null;
-    jobs_ahead: number;
-    running_seconds: number | null;
-  },
-  history: LaneHistory | null,
-): Progress {
-  const isOpen = openStatuses.some((status) => status === row.status);
-  const bytesRead = row.read?.bytes ?? (isOpen ? 0 : row.bytes_total);
-  const left = estimateSecondsLeft({ bytes: bytesRead, total: row.bytes_total }, row.running_seconds ?? 0);
-  return {
-    bytesRead,
-    bytesTotal: row.bytes_total,
-    rowsRead: row.read?.rows ?? row.total_rows,
-    queuePosition: row.jobs_ahead,
-    secondsLeft: isOpen ? (left ?? (history && estimateWait(history, row.jobs_ahead))) : 0,
-  };
 }

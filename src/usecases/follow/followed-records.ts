@@ -59,7 +59,8 @@ export function followedRecords(deps: Deps): FollowedRecords {
       marksOf: (ids) => deps.audiences.marksOf(ids),
       read: ({ scope, audienceId, hasFiles }) =>
         asCaller(scope, () => findAudienceDetails(deps, scope, audienceId, hasFiles)),
-      isMoving: () => false,
+      // A record with its entries is sent when they change, not once a second with the progress. It takes up to 350 kB.
+      isMoving: ({ audience }, { hasFiles }) => !hasFiles && audience.status === jobStatus.running,
     },
     shared,
   );

@@ -73,7 +73,9 @@ export function recordBroadcaster<Of, State>(
   const tick = (): void => {
     state.ticks += 1;
     const isForAll = !feed.isListening() || state.ticks % times.ticksForAll === 0;
-    markDue((topic) => isForAll || (topic.last !== null && source.isMoving(topic.last) && wantsChanges(topic)));
+    markDue(
+      (topic) => isForAll || (topic.last !== null && source.isMoving(topic.last, topic.of) && wantsChanges(topic)),
+    );
   };
   const leave = (topic: Topic<Of, State>, follower: object): void => {
     topic.followers.delete(follower);
@@ -130,7 +132,7 @@ export type RecordSource<Of, State> = {
   readonly marksOf: (ids: readonly number[]) => Promise<readonly RecordMark[]>;
   readonly read: (of: Of) => Promise<State | null>;
   /** Whether the record can change without a notification. */
-  readonly isMoving: (state: State) => boolean;
+  readonly isMoving: (state: State, of: Of) => boolean;
 };
 
 /** Limits the number of subscribers. `take` returns a function that releases the slot, or null if no slot is free. */

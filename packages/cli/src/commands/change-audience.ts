@@ -4,8 +4,9 @@ import { type CommonOptions, partnerCommand } from '../command.ts';
 import { connect } from '../connect.ts';
 import { valueOf } from '../failures/api-errors.ts';
 import { declined } from '../failures/cli-failure.ts';
+import { stateOf } from '../follow/describe-import.ts';
 import { followAudience } from '../follow/follow-audience.ts';
-import { countOf, statusPaint, statusWord, timeOf } from '../terminal/format.ts';
+import { countOf, statusPaint, timeOf } from '../terminal/format.ts';
 import { outputFor } from '../terminal/output.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { type Column, table } from '../terminal/table.ts';
@@ -114,7 +115,7 @@ const columns: readonly Column<AudienceHistoryEntry>[] = [
   { title: 'PATH', of: ({ append }) => append?.file_path ?? '(clear)', canShrink: true },
   {
     title: 'STATUS',
-    of: ({ append }) => (append ? statusWord(append) : ''),
+    of: ({ append }) => (append ? stateOf(append) : ''),
     paint: ({ append }) => (append ? statusPaint(append) : undefined),
   },
   {

@@ -21,41 +21,46 @@ export function rejectedRows({ errors }: ImportLog): number {
 
 /** Describes the status of a job in one line. */
 export function describeImport(record: ImportLog): string {
-  const { progress, status } = record;
   const beginning = `${nameOfJob(record)}: ${statusWord(record)}`;
-  if (status === 0) {
-    const ahead = progress.queue_position;
-    return `${beginning}, ${ahead === 0 ? 'next' : `${several(ahead, 'job')} ahead`}`;
-  }
-  if (status > 1) return `${beginning}, ${countsOf(record)}`;
-  const left = progress.estimated_seconds_left;
-  return [
-    beginning,
-    `${Math.floor(progress.percent)} %`,
-    several(progress.rows_read, 'row'),
-    ...(left === null ? [] : [`${durationOf(left)} left`]),
-  ].join(', ');
+  return [beginning, ...(record.status > 1 ? countsOf(record) : describeProgress(record))].join(', ');
+}
+
+/** Describes how far an open job or audience is. */
+export function describeProgress({ status, progress }: Pick<ImportLog, 'status' | 'progress'>): string[] {
+  const { queue_position: ahead, percent, rows_read, estimated_seconds_left: left } = progress;
+  if (status === 0 || ahead > 0) return [ahead === 0 ? 'next' : `${several(ahead, 'job')} ahead`];
+  const known = left === null ? [] : [`${durationOf(left)} left`];
+  return [`${Math.floor(percent)} %`, several(rows_read, 'row'), ...known];
 }
 
 /** Describes the status of a job with a progress bar. */
 export function barOfImport(record: ImportLog, bytesPerSecond: number | null, columns: number): string {
   if (record.status !== 1) return describeImport(record);
-  const { percent, rows_read, estimated_seconds_left: left } = record.progress;
+  return progressLine(nameOfJob(record), record.progress, bytesPerSecond, columns);
+}
+
+/** Draws the progress of a running job or audience. The name must already be escaped. */
+export function progressLine(
+  name: string,
+  { percent, rows_read, estimated_seconds_left: left }: ImportLog['progress'],
+  bytesPerSecond: number | null,
+  columns: number,
+): string {
   const known = [
     several(rows_read, 'row'),
     ...(bytesPerSecond === null ? [] : [`${bytesOf(bytesPerSecond)}/s`]),
     ...(left === null ? [] : [`${durationOf(left)} left`]),
   ];
-  return barLine(nameOfJob(record), percent / 100, known, columns);
+  return barLine(name, percent / 100, known, columns);
 }
 
-function countsOf(record: ImportLog): string {
+function countsOf(record: ImportLog): string[] {
   const rejected = rejectedRows(record);
   return [
     several(Number(record.total_rows), 'row'),
     several(Number(record.unique_devices), 'device'),
     ...(rejected === 0 ? [] : [`${several(rejected, 'row')} rejected`]),
-  ].join(', ');
+  ];
 }
 
 /** Returns the location of an error. */
@@ -83,7 +88,8 @@ export function importTable(
   return table(columns, records, stream, style);
 }
 
-function stateOf(record: ImportLog): string {
+/** Returns the status in a few words, for a table. */
+export function stateOf(record: Pick<ImportLog, 'status' | 'progress'>): string {
   const { status, progress } = record;
   if (status === 1) return `running ${Math.floor(progress.percent)} %`;
   return status === 0 && progress.queue_position > 0 ? `pending, ${progress.queue_position} ahead` : statusWord(record);

@@ -6,6 +6,7 @@ import { Dialog } from '../components/page.tsx';
 import { type Column, PagedTable } from '../components/paged-table.tsx';
 import { Empty, ProblemNotice, Status, Time } from '../components/state.tsx';
 import { formatCount } from '../format.ts';
+import { describeProgress } from '../imports/describe-import.ts';
 import { signedIn } from '../session.ts';
 import { actionsOn } from './describe-audience.ts';
 
@@ -101,7 +102,7 @@ const columns: readonly [Column<AudienceHistoryEntry>, ...Column<AudienceHistory
         </div>
       ),
   },
-  { name: 'Status', cell: ({ append }) => append && (append.cleared ? 'Cleared' : <Status status={append.status} />) },
+  { name: 'Status', cell: ({ append }) => append && (append.cleared ? 'Cleared' : <AppendStatus append={append} />) },
   {
     name: 'Files',
     isNumber: true,
@@ -111,6 +112,15 @@ const columns: readonly [Column<AudienceHistoryEntry>, ...Column<AudienceHistory
   { name: 'When', cell: ({ at }) => <Time at={at} /> },
   { name: 'By', cell: ({ by }) => (by === null ? 'Not recorded' : <GivenText text={by} />) },
 ];
+
+function AppendStatus({ append }: { readonly append: Append }) {
+  return (
+    <>
+      <Status status={append.status} />
+      {append.status < 2 && <div class="small muted">{describeProgress(append)}</div>}
+    </>
+  );
+}
 
 const labels = { cancel: 'Cancel', failed: 'Retry failed files', all: 'Retry' } as const;
 

@@ -5,6 +5,7 @@ import { api } from '../api.ts';
 import { LiveHint } from '../components/live-hint.tsx';
 import { LoadingPage } from '../components/loading-page.tsx';
 import { Page } from '../components/page.tsx';
+import { ProgressBlock } from '../components/progress-block.tsx';
 import { ProblemNotice, Status, Time } from '../components/state.tsx';
 import { useFollow } from '../components/use-follow.ts';
 import { visibleText } from '../components/visible-text.ts';
@@ -15,7 +16,7 @@ import { AudienceHistory } from './audience-history.tsx';
 import { AudienceReasons } from './audience-reasons.tsx';
 import { ClearDialog } from './clear-dialog.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
-import { funnelOf, isMatchRounded } from './describe-audience.ts';
+import { funnelOf, isMatchRounded, sentenceOf } from './describe-audience.ts';
 import './audiences.css';
 
 export function AudiencePage() {
@@ -136,6 +137,7 @@ function Funnel({ audience }: { readonly audience: AudienceDetails }) {
         </span>
       </div>
       <p aria-live="polite">{sentenceOf(audience)}</p>
+      {status < 2 && <ProgressBlock job={audience} hasFiles />}
       <table class="funnel">
         <caption class="visually-hidden">Devices from upload to match</caption>
         <tbody>
@@ -170,12 +172,4 @@ function Funnel({ audience }: { readonly audience: AudienceDetails }) {
       )}
     </section>
   );
-}
-
-function sentenceOf({ status, total_files, failed_files: failed }: AudienceDetails): string {
-  if (total_files === 0) return 'This audience is empty. Append files to fill it.';
-  if (status === 0) return 'Queued behind earlier jobs.';
-  if (status === 1) return 'Loading files.';
-  if (status === 2) return 'All files are loaded.';
-  return `${formatCount(failed)} ${failed === 1 ? 'file' : 'files'} failed. Fix and append ${failed === 1 ? 'it' : 'them'} again, or dismiss the failed ${failed === 1 ? 'entry' : 'entries'}.`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actionsOn, funnelOf, isMatchRounded } from './describe-audience.ts';
+import { actionsOn, funnelOf, isMatchRounded, sentenceOf } from './describe-audience.ts';
 
 describe('funnelOf', () => {
   it('compares each step with the uploaded devices', () => {
@@ -38,4 +38,30 @@ describe('actionsOn', () => {
     ['an append without files', { files: null }, ['all']],
     ['a cleared append', { cleared: true }, []],
   ] as const)('for %s', (_name, changes, expected) => expect(actionsOn({ ...append, ...changes })).toEqual(expected));
+});
+
+describe('sentenceOf', () => {
+  const progress = {
+    bytes_read: 0,
+    bytes_total: 0,
+    percent: 0,
+    rows_read: 0,
+    queue_position: 0,
+    estimated_seconds_left: null,
+  };
+  const behind = { ...progress, queue_position: 2 };
+  it.each([
+    ['This audience is empty. Append files to fill it.', { status: 2, total_files: 0 }],
+    ['It starts next.', { status: 0 }],
+    ['Waiting behind 2 earlier jobs.', { status: 0, progress: behind }],
+    ['Waiting behind 2 earlier jobs.', { status: 1, progress: behind }],
+    ['Loading files.', { status: 1 }],
+    ['All files are loaded.', { status: 2 }],
+    [
+      '1,001 files failed. Fix and append them again, or dismiss the failed entries.',
+      { status: 3, failed_files: 1_001, total_files: 2_000 },
+    ],
+  ] as const)('%s', (expected, changes) =>
+    expect(sentenceOf({ total_files: 1, failed_files: 0, progress, ...changes })).toBe(expected),
+  );
 });

@@ -1,3 +1,4 @@
+import { formatCount } from '../format.ts';
 import type { AudienceDetails, AudienceHistoryEntry } from '@inlet/sdk/browser';
 
 type Step = { readonly name: string; readonly devices: number; readonly share: number; readonly note: string };
@@ -40,4 +41,18 @@ export function actionsOn({
   if (status < 2) return cancel_requested_at === null ? ['cancel'] : [];
   if (status === 2) return [];
   return files === null || files.failed === files.all ? ['all'] : ['failed', 'all'];
+}
+
+type Described = Pick<AudienceDetails, 'status' | 'total_files' | 'failed_files' | 'progress'>;
+
+/** One sentence about the state of an audience and what to do next. */
+export function sentenceOf({ status, total_files, failed_files: failed, progress }: Described): string {
+  if (total_files === 0) return 'This audience is empty. Append files to fill it.';
+  if (status < 2) {
+    const ahead = progress.queue_position;
+    if (ahead > 0) return `Waiting behind ${formatCount(ahead)} earlier ${ahead === 1 ? 'job' : 'jobs'}.`;
+    return status === 0 ? 'It starts next.' : 'Loading files.';
+  }
+  if (status === 2) return 'All files are loaded.';
+  return `${formatCount(failed)} ${failed === 1 ? 'file' : 'files'} failed. Fix and append ${failed === 1 ? 'it' : 'them'} again, or dismiss the failed ${failed === 1 ? 'entry' : 'entries'}.`;
 }

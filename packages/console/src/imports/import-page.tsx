@@ -6,12 +6,13 @@ import { GivenText } from '../components/given-text.tsx';
 import { LiveHint } from '../components/live-hint.tsx';
 import { LoadingPage } from '../components/loading-page.tsx';
 import { Page } from '../components/page.tsx';
+import { Fact, ProgressBlock } from '../components/progress-block.tsx';
 import { ReasonList } from '../components/reason-list.tsx';
 import { reasonsOf } from '../components/reasons.ts';
-import { Bar, ProblemNotice, Status, Time } from '../components/state.tsx';
+import { ProblemNotice, Status, Time } from '../components/state.tsx';
 import { useFollow } from '../components/use-follow.ts';
 import { visibleText } from '../components/visible-text.ts';
-import { formatBytes, formatCount, formatDuration } from '../format.ts';
+import { formatCount } from '../format.ts';
 import { AllRejects } from './all-rejects.tsx';
 import { isOpen, nameOf, rejectedRows, summaryOf } from './describe-import.ts';
 import { FilesTable } from './files-table.tsx';
@@ -74,7 +75,7 @@ function ImportOf({ id }: { readonly id: number }) {
 }
 
 function Progress({ record }: { readonly record: ImportLog }) {
-  const { progress, status } = record;
+  const { status } = record;
   const isDelete = record.log_type === 1;
   return (
     <section class="card stack" aria-labelledby="progress">
@@ -85,16 +86,10 @@ function Progress({ record }: { readonly record: ImportLog }) {
         <Status status={status} />
         <span aria-live="polite">{summaryOf(record)}</span>
       </div>
-      {isOpen(record) && <Bar share={progress.percent / 100} label="Progress" />}
-      <dl class="facts">
-        <Fact name="Progress" text={`${formatCount(Math.floor(status > 1 ? 100 : progress.percent))}%`} />
-        <Fact name="Jobs ahead" text={formatCount(progress.queue_position)} />
-        <Fact name="Time left" text={timeLeft(record)} />
-        {!isDelete && <Fact name="Rows read" text={formatCount(progress.rows_read)} />}
+      <ProgressBlock job={record} hasFiles={!isDelete}>
         {!isDelete && <Fact name="Rows in loaded files" text={formatCount(record.total_rows)} />}
         {!isDelete && <Fact name="Rejected rows" text={formatCount(rejectedRows(record))} />}
         <Fact name="Devices" text={formatCount(record.unique_devices)} />
-        {!isDelete && <Fact name="Size" text={formatBytes(progress.bytes_total)} />}
         <Fact name="Keys in the files are" text={record.key_type === 0 ? 'attribute IDs' : 'your foreign keys'} />
         <div>
           <dt>Started</dt>
@@ -104,22 +99,8 @@ function Progress({ record }: { readonly record: ImportLog }) {
           <dt>Finished</dt>
           <dd>{record.finished_at === null ? 'Not yet' : <Time at={record.finished_at} />}</dd>
         </div>
-      </dl>
+      </ProgressBlock>
     </section>
-  );
-}
-
-function timeLeft({ status, progress }: ImportLog): string {
-  if (status > 1) return 'None';
-  return progress.estimated_seconds_left === null ? 'Not known yet' : formatDuration(progress.estimated_seconds_left);
-}
-
-function Fact({ name, text }: { readonly name: string; readonly text: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{text}</dd>
-    </div>
   );
 }
 

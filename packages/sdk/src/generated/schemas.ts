@@ -72,6 +72,7 @@ export type AudienceAppend = {
   } | null;
   /** Rows of the loaded files. */
   readonly rows_uploaded: number;
+  readonly progress: Progress;
   /** Why the append failed. Null unless the status is 3. */
   readonly error: {
     /** A stable code. See docs/errors.md. */
@@ -140,6 +141,8 @@ export type AudienceDetails = {
   readonly failed_files: number;
   /** Rows that were skipped or made their file fail, for the reasons in `errors`. */
   readonly rejected_rows: number;
+  /** Progress of the open appends or, if none is open, of the latest one. `queue_position` is that of the first open append, and `estimated_seconds_left` that of the last. */
+  readonly progress: Progress;
   /** Each reason for failed files and rejected rows, with the number of files or rows and the first of them. Null if nothing failed. Dismissed entries are not counted. GET …/errors lists the files and rows. */
   readonly errors: readonly ImportLogError[] | null;
   /** The first 1,000 entries. If there are more, the `Link` header points to the next page. */

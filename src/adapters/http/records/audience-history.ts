@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { HistoryEntry } from '../../../domain/audience-history.ts';
 import { cancelRequesters } from '../../../domain/cancellation.ts';
 import { code, requester, status, timestamp } from '../schemas.ts';
+import { progressRecord, progressSchema } from './progress.ts';
 
 /** Every entry of a page needs the counts of its files. */
 export const maxHistoryShown = 100;
@@ -16,6 +17,7 @@ const appendSchema = z
       .nullable()
       .meta({ description: 'Number of files that the append loads. Null until they are listed.' }),
     rows_uploaded: z.int().meta({ description: 'Rows of the loaded files.' }),
+    progress: progressSchema,
     error: z
       .object({ code, message: z.string() })
       .nullable()
@@ -63,6 +65,14 @@ export const historyExample: HistoryRecord[] = [
       status: 2,
       files: { all: 1, loaded: 1, failed: 0 },
       rows_uploaded: 2000,
+      progress: {
+        bytes_read: 81_000,
+        bytes_total: 81_000,
+        percent: 100,
+        rows_read: 2000,
+        queue_position: 0,
+        estimated_seconds_left: 0,
+      },
       error: null,
       finished_at: '2026-11-15T01:12:19.120Z',
       cancel_requested_at: null,
@@ -89,6 +99,7 @@ export function historyRecord(entry: HistoryEntry): HistoryRecord {
       status: append.status,
       files: append.files,
       rows_uploaded: append.rowsUploaded,
+      progress: progressRecord(append.progress, append.status),
       error: append.failure && { code: append.failure.code, message: append.failure.detail },
       finished_at: append.finishedAt?.toISOString() ?? null,
       cancel_requested_at: append.cancelRequest?.at.toISOString() ?? null,

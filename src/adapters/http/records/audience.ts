@@ -4,6 +4,7 @@ import type { AudienceFile } from '../../../ports/audience-store.ts';
 import { type AudienceDetails, maxFilesShown } from '../../../usecases/follow/read-audiences.ts';
 import { code, status, suppressed, timestamp } from '../schemas.ts';
 import { importLogErrorSchema } from './import-log.ts';
+import { progressRecord, progressSchema } from './progress.ts';
 
 // Field names and codes follow the specification.
 
@@ -77,6 +78,10 @@ export const audienceDetailsSchema = audienceSchema
     rejected_rows: z
       .int()
       .meta({ description: 'Rows that were skipped or made their file fail, for the reasons in `errors`.' }),
+    progress: progressSchema.meta({
+      description:
+        'Progress of the open appends or, if none is open, of the latest one. `queue_position` is that of the first open append, and `estimated_seconds_left` that of the last.',
+    }),
     errors: z.array(importLogErrorSchema).max(100).nullable().meta({
       description:
         'Each reason for failed files and rejected rows, with the number of files or rows and the first of them. Null if nothing failed. Dismissed entries are not counted. GET …/errors lists the files and rows.',
@@ -132,6 +137,14 @@ export const audienceDetailsExample: AudienceDetailsRecord = {
   processed_files: 1,
   failed_files: 0,
   rejected_rows: 0,
+  progress: {
+    bytes_read: 81_000,
+    bytes_total: 81_000,
+    percent: 100,
+    rows_read: 2000,
+    queue_position: 0,
+    estimated_seconds_left: 0,
+  },
   errors: null,
   file: [audienceFileExample],
 };
@@ -159,6 +172,7 @@ export function audienceDetailsRecord({ audience, summary, files }: AudienceDeta
     processed_files: summary.endedEntries,
     failed_files: summary.failedEntries,
     rejected_rows: summary.rejectedRows,
+    progress: progressRecord(summary.progress, audience.status),
     errors: summary.errors && [...summary.errors],
     file: files.map(audienceFileRecord),
   };

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { cancelRequesters } from '../../../domain/cancellation.ts';
 import type { ImportLog } from '../../../domain/import-log.ts';
-import { jobStatus } from '../../../domain/job.ts';
 import type { LoadedFile } from '../../../ports/records.ts';
 import { code, keyType, pathType, requester, status, suppressed, timestamp } from '../schemas.ts';
+import { progressRecord, progressSchema } from './progress.ts';
 
 // Field names and codes follow the specification. Additional fields never replace them.
 
@@ -27,22 +27,6 @@ export const importLogErrorSchema = z
     count: z.int().meta({ description: 'Number of rows or files with this error.' }),
   })
   .meta({ id: 'ImportLogError' });
-
-const progressSchema = z
-  .object({
-    bytes_read: z.int(),
-    bytes_total: z.int().meta({ description: 'Total size of all files. 0 until the files are listed.' }),
-    percent: z.number().min(0).max(100),
-    rows_read: z.int(),
-    queue_position: z
-      .int()
-      .meta({ description: "Number of the partner's open jobs ahead of this one, including audience loads." }),
-    estimated_seconds_left: z.int().nullable().meta({
-      description:
-        'Estimated seconds until the job finishes. For a waiting job, the estimate is based on how long your last jobs took. Null if no estimate is possible yet.',
-    }),
-  })
-  .meta({ id: 'Progress' });
 
 export const importLogSchema = z
   .object({
@@ -161,24 +145,7 @@ export function importLogRecord(log: ImportLog): ImportLogRecord {
     requested_by: log.requestedBy,
     retry_of: log.retryOf,
     subscription_id: log.subscriptionId,
-    progress: progressRecord(log),
-  };
-}
-
-/**
- * All bytes are read before the rows are counted and published. Therefore, the percentage is below 100 until the job is
- * done or has failed.
- */
-function progressRecord({ progress, status: current }: ImportLog): ImportLogRecord['progress'] {
-  const isFinal = current === jobStatus.done || current === jobStatus.failed;
-  const share = progress.bytesTotal === 0 ? 0 : progress.bytesRead / progress.bytesTotal;
-  return {
-    bytes_read: progress.bytesRead,
-    bytes_total: progress.bytesTotal,
-    percent: isFinal ? 100 : Math.min(99, Math.floor(share * 1000) / 10),
-    rows_read: progress.rowsRead,
-    queue_position: progress.queuePosition,
-    estimated_seconds_left: progress.secondsLeft,
+    progress: progressRecord(log.progress, log.status),
   };
 }
 
