@@ -16,6 +16,9 @@ type OperatorSession = {
 
 export type ConsoleSession = PartnerSession | OperatorSession;
 
+/** Why a token of a session is rejected. */
+export const sessionEnded = 'The session has ended. Sign in again.';
+
 const scopesOfRole: Readonly<Record<PartnerSession['role'], readonly Scope[]>> = {
   partner: scopes,
   customer: ['audience:read', 'audience:write'],

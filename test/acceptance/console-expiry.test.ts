@@ -1,14 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { signInWithKey } from '../support/console-sign-in.ts';
 import { type ServiceProcess, startApi, stopProcess } from '../support/running-service.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
 
 describe('the end of a session of the console', () => {
   const idleSeconds = 4;
   const sessionSeconds = 10;
+  const background = { headers: { 'x-inlet-background': '1' } };
   let stores: TestStores;
   let deps: Wired;
   let api: ServiceProcess & { readonly url: string };
@@ -39,6 +42,44 @@ describe('the end of a session of the console', () => {
     }
     expect((await idle.request(audiencePath)).status).toBe(401);
     expect((await used.session()).signed_in).toBe(true);
+  });
+
+  it('a session that has ended does not throttle other users at its address', async () => {
+    const most = 5;
+    const limited = await startApi(
+      { ...stores.environment, INLET_WRONG_KEYS_PER_ADDRESS: String(most), INLET_CONSOLE_IDLE_SECONDS: '2' },
+      'console-ended',
+    );
+    try {
+      const idle = await signInWithKey(limited.url, partner.apiKey);
+      expect((await idle.request(audiencePath)).status).toBe(200);
+      await waitUntil('the session ends', async () => (await idle.request(audiencePath, background)).status === 401);
+      for (let n = 0; n < most * 2; n += 1) expect((await idle.request(audiencePath)).status).toBe(401);
+      const other = await newBarePartner(deps);
+      expect((await (await signInWithKey(limited.url, other.apiKey)).request(audiencePath)).status).toBe(200);
+    } finally {
+      await stopProcess(limited.child);
+    }
+  });
+
+  it('a session whose user stays signed in does not end, and its end is known', async () => {
+    const browser = await signInWithKey(api.url, partner.apiKey);
+    const since = performance.now();
+    let last = Date.parse(browser.signedIn.idle_expires_at);
+    while (performance.now() - since < (idleSeconds + 1) * 1000) {
+      await pause(1_000);
+      expect(await browser.session()).toMatchObject({ idle_expires_at: new Date(last).toISOString() });
+      const stayed = await browser.request('/console/auth/session', { method: 'POST', body: '{}' });
+      const { idle_expires_at: next } = z.object({ idle_expires_at: z.iso.datetime() }).parse(await stayed.json());
+      expect(Date.parse(next)).toBeGreaterThan(last);
+      last = Date.parse(next);
+    }
+    const withoutToken = await browser.request('/console/auth/session', {
+      method: 'POST',
+      body: '{}',
+      headers: { 'x-csrf-token': 'wrong' },
+    });
+    expect(withoutToken.status).toBe(403);
   });
 
   it('a session ends although its page refreshes itself and follows a record', async () => {

@@ -53,7 +53,7 @@ export function identification(deps: IdentityDeps): Identification {
       const { authorization } = request.headers;
       const token = cookieOf(request);
       if (own && token !== null) {
-        const credential = { text: token, isWellFormed: own.tokens.mayHaveIssued(token) };
+        const credential = { text: token, isWellFormed: own.tokens.mayHaveIssued(token), endsForGood: true };
         return {
           session: await guard(request, reply, credential, () =>
             authenticateSession(own, token, isUserActivity(request.headers)),

@@ -14,15 +14,17 @@ describe('the limit on invalid keys', () => {
   let concurrent: number;
   let maxConcurrent: number;
   let hold: Promise<unknown>;
+  let hasEnded: boolean;
 
   beforeEach(() => {
-    [lookups, concurrent, maxConcurrent, hold] = [[], 0, 0, Promise.resolve()];
+    [lookups, concurrent, maxConcurrent, hold, hasEnded] = [[], 0, 0, Promise.resolve(), false];
     api = Fastify();
     addProblemAnswers(api);
     const guard = guardAgainstWrongKeys({ wrongKeysPerAddress: most });
     api.get('/', (request, reply) => {
       const { authorization = '' } = request.headers;
-      return guard(request, reply, keyIn(authorization), () => lookUp(authorization));
+      const endsForGood = authorization.includes('session');
+      return guard(request, reply, { ...keyIn(authorization), endsForGood }, () => lookUp(authorization));
     });
   });
   afterEach(async () => {
@@ -37,7 +39,7 @@ describe('the limit on invalid keys', () => {
     await hold;
     await new Promise(setImmediate);
     concurrent -= 1;
-    if (!authorization.includes('good')) throw new InvalidApiKey(null);
+    if (!authorization.includes('good') || hasEnded) throw new InvalidApiKey(null);
     return 'yes';
   }
   const send = async (authorization: string, remoteAddress = '203.0.113.7'): Promise<number> =>
@@ -64,6 +66,24 @@ describe('the limit on invalid keys', () => {
     expect(await send('Bearer good-too')).toBe(429);
     expect(await Promise.all(times(20, () => send('Bearer good')))).toEqual(times(20, () => 200));
     expect(maxConcurrent).toBeGreaterThan(1);
+  });
+
+  it('does not count a session that was valid and has ended, and looks it up no more', async () => {
+    expect(await send('Bearer good-session')).toBe(200);
+    hasEnded = true;
+    // An open page goes on sending it, with several requests at once.
+    expect(await Promise.all(times(most * 2, () => send('Bearer good-session')))).toEqual(times(most * 2, () => 401));
+    const before = lookups.length;
+    expect(await send('Bearer good-session')).toBe(401);
+    expect(lookups).toHaveLength(before);
+    hasEnded = false;
+    // Another user at the same address signs in.
+    expect(await send('Bearer good-too')).toBe(200);
+  });
+
+  it('counts a session that was never valid here', async () => {
+    for (const n of times(most, (m) => m)) expect(await send(`Bearer session-${n}`)).toBe(401);
+    expect(await send('Bearer session-again')).toBe(429);
   });
 
   it('looks up one key with a correct checksum per second while the address is throttled', async () => {

@@ -1,12 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
 import { InvalidCredentials, SuspendedPartner } from '../../domain/caller.ts';
+import { sessionEnded } from '../../domain/console-session.ts';
 import { Failure } from '../../domain/failure.ts';
 import { parseKey } from '../../domain/key-format.ts';
 import { type RequestLimits, requestWindowSeconds } from '../../domain/limits.ts';
 import { parseAddress } from '../../domain/network-address.ts';
 
-/** Maximum number of valid keys kept in memory. A key that was evicted is throttled like an unrecognized key. */
+/**
+ * Maximum number of valid keys, and of ended sessions, kept in memory. One that was evicted is throttled like an
+ * unrecognized key.
+ */
 const maxKnownKeys = 10_000;
 /**
  * While an address is throttled, one key with a correct checksum is looked up per interval, so that a new valid key is
@@ -21,6 +25,8 @@ export type Credential = {
   readonly text: string;
   /** Whether Inlet could have issued it. */
   readonly isWellFormed: boolean;
+  /** Whether it never becomes valid again once it has ended, as the token of a session. */
+  readonly endsForGood?: boolean;
 };
 
 /** Looks up a credential, or rejects the request. */
@@ -36,10 +42,14 @@ export type Guard = <T>(
  * looked up. Keys that were valid earlier in this process are exempt. Otherwise, an attacker could lock out all users
  * behind the same address. Unrecognized keys are looked up one at a time. This keeps the count exact under concurrency
  * and limits the lookups to one database connection.
+ *
+ * The token of a session that was valid here and has ended is not a guess. An open page can go on sending it, so it is
+ * rejected without a lookup and without being counted against its address.
  */
 export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimits, 'wrongKeysPerAddress'>): Guard {
   const counts = countWrongKeys(wrongKeysPerAddress, requestWindowSeconds);
   const known = new Set<string>();
+  const ended = new Set<string>();
   const inTurn = serialQueue();
 
   function rejectIfThrottled(ip: string, isWellFormed: boolean, reply: FastifyReply): void {
@@ -52,24 +62,20 @@ export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimit
     throw new Failure('too_many_requests', 'Too many requests with an invalid key from this address.');
   }
 
-  function remember(key: string): void {
-    known.add(key);
-    const [oldest] = known;
-    if (known.size > maxKnownKeys && oldest !== undefined) known.delete(oldest);
-  }
-
-  return async ({ ip }, reply, { text, isWellFormed }, lookUp) => {
+  return async ({ ip }, reply, { text, isWellFormed, endsForGood = false }, lookUp) => {
     const key = hashOf(text);
+    if (ended.has(key)) throw new InvalidCredentials(sessionEnded);
     const verify = async () => {
       try {
         const found = await lookUp();
-        remember(key);
+        remember(known, key);
         return found;
       } catch (error) {
         // The key of a suspended partner is not a guess.
         if (error instanceof InvalidCredentials && !(error instanceof SuspendedPartner)) {
-          known.delete(key);
-          counts.note(ip);
+          const wasValid = known.delete(key);
+          if (endsForGood && wasValid) remember(ended, key);
+          else if (!ended.has(key)) counts.note(ip);
         }
         throw error;
       }
@@ -80,6 +86,12 @@ export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimit
       return verify();
     });
   };
+}
+
+function remember(keys: Set<string>, key: string): void {
+  keys.add(key);
+  const [oldest] = keys;
+  if (keys.size > maxKnownKeys && oldest !== undefined) keys.delete(oldest);
 }
 
 function serialQueue() {

@@ -1,5 +1,5 @@
 import { InvalidCredentials } from '../../domain/caller.ts';
-import { type ConsoleSession, type SessionTimes, isExtensionDue } from '../../domain/console-session.ts';
+import { type ConsoleSession, type SessionTimes, isExtensionDue, sessionEnded } from '../../domain/console-session.ts';
 import type { ConsoleSessions, FoundSession, TokenIssuer } from '../../ports/console.ts';
 
 export type SessionDeps = {
@@ -36,8 +36,9 @@ export async function requireSession(deps: SessionDeps, token: string): Promise<
   return (await requireFound(deps, token)).session;
 }
 
-async function requireFound(deps: SessionDeps, token: string): Promise<FoundSession> {
+/** Returns the session with the time at which it ends without activity. */
+export async function requireFound(deps: SessionDeps, token: string): Promise<FoundSession> {
   const found = await findSession(deps, token);
-  if (!found) throw new InvalidCredentials('The session has ended. Sign in again.');
+  if (!found) throw new InvalidCredentials(sessionEnded);
   return found;
 }

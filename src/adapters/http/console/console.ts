@@ -1,16 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { InvalidCredentials } from '../../../domain/caller.ts';
-import { type ConsoleSession, requireCsrfToken } from '../../../domain/console-session.ts';
+import { requireCsrfToken } from '../../../domain/console-session.ts';
 import { Failure } from '../../../domain/failure.ts';
-import type { ConsoleLinks, NewSession } from '../../../ports/console.ts';
+import type { ConsoleLinks, FoundSession, NewSession } from '../../../ports/console.ts';
 import type { AsCaller } from '../../../ports/request-store.ts';
 import {
   type IdentifyDeps,
   authenticateCaller,
   requireCustomer,
 } from '../../../usecases/access/authenticate-caller.ts';
-import { requireSession } from '../../../usecases/access/authenticate-session.ts';
+import { authenticateSession, requireFound } from '../../../usecases/access/authenticate-session.ts';
 import { sessionOfKey, sessionOfLink } from '../../../usecases/access/open-session.ts';
 import type { Api } from '../api.ts';
 import { recordDeniedCalls } from '../authentication.ts';
@@ -59,25 +59,34 @@ function addSessionRoutes(api: Api, guard: Guard, own: ConsoleDeps): void {
     request: FastifyRequest,
     reply: FastifyReply,
     token: string,
-  ): Promise<ConsoleSession | null> {
+  ): Promise<FoundSession | null> {
     try {
-      return await guard(request, reply, credentialOf(own, token), () => requireSession(own, token));
+      const credential = { ...credentialOf(own, token), endsForGood: true };
+      return await guard(request, reply, credential, () => requireFound(own, token));
     } catch (error) {
       if (error instanceof InvalidCredentials) return null;
       throw error;
     }
   }
-  api.get(
-    '/console/auth/session',
-    { config, schema: { response: { 200: sessionRecordSchema } } },
-    async (request, reply): Promise<SessionRecord> => {
-      const token = sessionTokenOf(request, own);
-      const found = token === null ? null : await findGuarded(request, reply, token);
-      if (token !== null && found) return sessionRecord(found, own.tokens.csrfTokenOf(token), signInOf(own));
-      if (token !== null) clearCookie(reply, own.cookies.session, own.cookies);
-      return { signed_in: false, sign_in: signInOf(own) };
-    },
-  );
+  async function describe(request: FastifyRequest, reply: FastifyReply): Promise<SessionRecord> {
+    const token = sessionTokenOf(request, own);
+    const found = token === null ? null : await findGuarded(request, reply, token);
+    if (token !== null && found) return sessionRecord(found, own.tokens.csrfTokenOf(token), signInOf(own));
+    if (token !== null) clearCookie(reply, own.cookies.session, own.cookies);
+    return { signed_in: false, sign_in: signInOf(own) };
+  }
+  const schema = { response: { 200: sessionRecordSchema } };
+  api.get('/console/auth/session', { config, schema }, describe);
+  // The user stays signed in.
+  api.post('/console/auth/session', { config, schema }, async (request, reply) => {
+    const token = sessionTokenOf(request, own);
+    if (token !== null && (await findGuarded(request, reply, token))) {
+      const given = request.headers['x-csrf-token']?.toString();
+      requireCsrfToken(request.method, given, (text) => own.tokens.isCsrfTokenOf(text, token));
+      await authenticateSession(own, token, true);
+    }
+    return describe(request, reply);
+  });
   api.post('/console/auth/sign-out', { config }, async (request, reply) => {
     const token = sessionTokenOf(request, own);
     if (token !== null) {
@@ -123,7 +132,7 @@ async function exchange(
   session: NewSession,
 ): Promise<SessionRecord> {
   const token = await startSession(request, reply, own, session);
-  return sessionRecord(await requireSession(own, token), own.tokens.csrfTokenOf(token), signInOf(own));
+  return sessionRecord(await requireFound(own, token), own.tokens.csrfTokenOf(token), signInOf(own));
 }
 
 function signInOf({ allowsApiKeys, signIn: { issuer } }: ConsoleDeps): SessionRecord['sign_in'] {

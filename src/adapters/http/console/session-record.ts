@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { scopes } from '../../../domain/caller.ts';
-import { type ConsoleSession, consoleRoles } from '../../../domain/console-session.ts';
+import { consoleRoles } from '../../../domain/console-session.ts';
+import type { FoundSession } from '../../../ports/console.ts';
 
 const signInSchema = z.object({
   /** Whether users can sign in at the OpenID Connect issuer. */
@@ -23,19 +24,27 @@ export const sessionRecordSchema = z.discriminatedUnion('signed_in', [
     segment_id: z.int().nullable(),
     audience_id: z.int().nullable(),
     csrf_token: z.string(),
+    /** When the session ends in any case. */
     expires_at: z.iso.datetime(),
+    /** When the session ends if the user does nothing. */
+    idle_expires_at: z.iso.datetime(),
     sign_in: signInSchema,
   }),
 ]);
 
 export type SessionRecord = z.infer<typeof sessionRecordSchema>;
 
-export function sessionRecord(session: ConsoleSession, csrfToken: string, signIn: SignIn): SessionRecord {
+export function sessionRecord(
+  { session, idleExpiresAt }: FoundSession,
+  csrfToken: string,
+  signIn: SignIn,
+): SessionRecord {
   const common = {
     signed_in: true,
     name: session.name,
     csrf_token: csrfToken,
     expires_at: session.expiresAt.toISOString(),
+    idle_expires_at: idleExpiresAt.toISOString(),
     sign_in: signIn,
   } as const;
   if (session.role === 'operator') {
