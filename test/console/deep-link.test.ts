@@ -5,9 +5,11 @@ import { audienceDetailsSchema } from '../../src/adapters/http/records/audience.
 import { compositionSchema } from '../../src/adapters/http/routes/get-composition.ts';
 import { audienceClient } from '../acceptance/audience-client.ts';
 import { withDatabase } from '../support/stores.ts';
+import { findViolations } from './support/find-violations.ts';
 import { openPage } from './support/open-page.ts';
 import { type ConsolePartner, loadReport, newPartner, sharedStores } from './support/partner.ts';
 import { expectedTable, readReportTable } from './support/report-table.ts';
+import { signInWithKey } from './support/sign-in.ts';
 
 // A partner's backend exchanges its API key and the customer's token for a link and redirects the customer to it.
 
@@ -80,6 +82,53 @@ describe('a one-time link to a report', () => {
     await page.waitForURL(`/console/segments/${report.segmentId}/composition`);
     await page.goBack();
     expect(page.url()).not.toContain(link.hash.slice(1));
+  });
+
+  it('asks before it replaces the session of a user, who can stay signed in', async () => {
+    const { page, context } = await openPage();
+    await signInWithKey(context, partner.apiKey);
+    const roleOf = async (): Promise<unknown> => (await context.request.get('/console/auth/session')).json();
+    await page.goto((await createLink()).href);
+    await page.getByRole('heading', { name: 'Open this report as a read-only link?' }).waitFor();
+    await page.getByText(partner.name).first().waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Stay signed in' }).click();
+    await page.waitForURL('/console/imports');
+    expect(await roleOf()).toMatchObject({ role: 'partner' });
+    await page.goto((await createLink()).href);
+    await page.getByRole('button', { name: 'Open the report' }).click();
+    await page.waitForURL(`/console/segments/${report.segmentId}/composition`);
+    expect(await roleOf()).toMatchObject({ role: 'link' });
+    // The report of another link is opened without a question.
+    await page.goto((await createLink()).href);
+    await page.waitForURL(`/console/segments/${report.segmentId}/composition`);
+  });
+
+  it('can be closed, which ends its session', async () => {
+    const { page, context } = await openPage();
+    await page.goto((await createLink()).href);
+    await readReportTable(page);
+    const [cookie] = await context.cookies();
+    await page.getByRole('button', { name: 'Close this report' }).click();
+    await page.getByRole('heading', { name: 'The report is closed' }).waitFor();
+    await page.getByText(`open it from the application of ${partner.name}`).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    expect(await context.cookies()).toEqual([]);
+    const replayed = await fetch(`${inject('console').url}/console/auth/session`, {
+      headers: { cookie: `${cookie?.name}=${cookie?.value}` },
+    });
+    expect(await replayed.json()).toMatchObject({ signed_in: false });
+  });
+
+  it('is not lost with the connection', async () => {
+    const { page } = await openPage();
+    await page.route('**/console/auth/link', (route) => route.abort());
+    await page.goto((await createLink()).href);
+    await page.getByRole('heading', { name: 'The report could not be opened' }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.unroute('**/console/auth/link');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.waitForURL(`/console/segments/${report.segmentId}/composition`);
   });
 
   it('is refused after it was used', async () => {

@@ -197,7 +197,7 @@ describe('audiences', () => {
       'Imports',
     );
     await page.goto('/console/imports');
-    await page.getByText('This page does not exist').waitFor();
+    await page.getByText('Your account has no access to this page').waitFor();
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, inject, it } from 'vitest';
 import { withDatabase } from '../support/stores.ts';
+import { findViolations } from './support/find-violations.ts';
 import { waitUntilLoaded } from './support/measure.ts';
 import { openPage } from './support/open-page.ts';
 import { newPartner, sharedStores } from './support/partner.ts';
@@ -79,6 +80,18 @@ describe('the sign-in at an OpenID provider', () => {
   });
 });
 
+describe('a page of another role', () => {
+  it('says that the account has no access to it, unlike a page that does not exist', async () => {
+    const partner = await newPartner();
+    const { page, context } = await openPage();
+    await signInWithKey(context, partner.apiKey);
+    await page.goto('/console/operator/lanes');
+    await page.getByRole('heading', { name: 'Your account has no access to this page' }).waitFor();
+    await page.goto('/console/operator/nonsense');
+    await page.getByRole('heading', { name: 'This page does not exist' }).waitFor();
+  });
+});
+
 describe('a session', () => {
   it('ends at the sign-out, also for other tabs and for the way back', async () => {
     const partner = await newPartner();
@@ -101,6 +114,55 @@ describe('a session', () => {
     await page.getByRole('heading', { name: 'Sign in to Inlet' }).waitFor();
     await other.getByRole('link', { name: 'Attributes' }).click();
     await other.getByText('Your session has ended.').waitFor();
+  });
+
+  it('says that the sign-out failed, and tries again', async () => {
+    const partner = await newPartner();
+    const { page, context } = await openPage();
+    await signInWithKey(context, partner.apiKey);
+    await page.goto('/console/limits');
+    await waitUntilLoaded(page);
+    await context.setOffline(true);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    const dialog = page.getByRole('dialog', { name: 'You are still signed in' });
+    await dialog.waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    expect(await context.cookies()).toHaveLength(1);
+    await context.setOffline(false);
+    await dialog.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Sign in to Inlet' }).waitFor();
+    expect(await context.cookies()).toEqual([]);
+  });
+
+  it('asks an idle user before it ends, and goes on if the user stays', async () => {
+    const partner = await newPartner();
+    const { page, context } = await openPage();
+    await page.clock.install();
+    await signInWithKey(context, partner.apiKey);
+    const [cookie] = await context.cookies();
+    const ofCookie = `token_hash = sha256(convert_to($1, 'UTF8'))`;
+    await withDatabase(sharedStores(), (client) =>
+      client.query(`UPDATE console_session SET idle_expires_at = now() + interval '5 minutes' WHERE ${ofCookie}`, [
+        cookie?.value,
+      ]),
+    );
+    await page.goto('/console/limits');
+    await waitUntilLoaded(page);
+    await page.clock.runFor('02:50');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.clock.runFor('00:15');
+    const dialog = page.getByRole('dialog', { name: 'Are you still there?' });
+    await dialog.getByText('because nothing has been done for a while').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Stay signed in' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const later = await withDatabase(sharedStores(), (client) =>
+      client.query(
+        `SELECT FROM console_session WHERE idle_expires_at > now() + interval '20 minutes' AND ${ofCookie}`,
+        [cookie?.value],
+      ),
+    );
+    expect(later.rowCount).toBe(1);
   });
 
   it('says that it has expired, and leads back to the page after the next sign-in', async () => {

@@ -3,10 +3,13 @@ import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { hasExpired } from './expiry.ts';
 import { Page } from './components/page.tsx';
 import { Notice } from './components/state.tsx';
-import { navigation, pages } from './pages.ts';
+import { navigation, pageAt, pages } from './pages.ts';
 import { partnerOfLastLink } from './link-memory.ts';
-import { type SignedIn, homeOf, loadSession, nextUser, session, signOut } from './session.ts';
-import { ExpiredLink, OpenLink, SignIn, expiredLinkText } from './sign-in.tsx';
+import { OpenLink } from './open-link.tsx';
+import { type SignedIn, describeUser, hasClosedReport, homeOf, loadSession, nextUser, session } from './session.ts';
+import { SessionWarning } from './session-warning.tsx';
+import { ClosedReport, ExpiredLink, SignIn, expiredLinkText } from './sign-in.tsx';
+import { SignOut } from './sign-out.tsx';
 
 export function App() {
   return (
@@ -36,6 +39,7 @@ function Content() {
   const linkPartner = current.signed_in || path === '/console/sign-in' ? null : partnerOfLastLink();
   if (linkPartner !== null) return <ExpiredLink partner={linkPartner} />;
   if (!current.signed_in || path === '/console/sign-in') return <SignIn methods={current.sign_in} />;
+  if (hasClosedReport.value) return <ClosedReport partner={current.partner ?? ''} />;
   if (nextUser.value) return <OtherUser shown={current} next={nextUser.value} />;
   return <Shell session={current} />;
 }
@@ -73,11 +77,6 @@ function OtherUser({ shown, next }: { readonly shown: SignedIn; readonly next: S
   );
 }
 
-function describeUser({ role, name, partner, customer }: SignedIn): string {
-  const access = role === 'link' ? 'a link to a report' : name;
-  return [access, customer ?? partner].filter((part, n, parts) => part && parts.indexOf(part) === n).join(' · ');
-}
-
 function Shell({ session: { role, name, partner, customer }, session: current }: { readonly session: SignedIn }) {
   const { path } = useLocation();
   const links = navigation.filter(
@@ -110,13 +109,10 @@ function Shell({ session: { role, name, partner, customer }, session: current }:
           <span>
             {[tenant === name ? null : tenant, role === 'link' ? 'read only' : name].filter((part) => part).join(' · ')}
           </span>
-          {role !== 'link' && (
-            <button type="button" onClick={() => void signOut()}>
-              Sign out
-            </button>
-          )}
+          <SignOut isLink={role === 'link'} />
         </div>
       </header>
+      <SessionWarning isLink={role === 'link'} />
       <main id="content">
         {hasExpired.value && role === 'link' && <Notice kind="warn">{expiredLinkText(partner ?? '')}</Notice>}
         {hasExpired.value && role !== 'link' && (
@@ -152,10 +148,13 @@ function Redirect({ to }: { readonly to: string }) {
 }
 
 function NotFound() {
+  const { path } = useLocation();
+  const isOfOthers = pageAt(path) !== undefined;
   return (
-    <Page title="This page does not exist">
+    <Page title={isOfOthers ? 'Your account has no access to this page' : 'This page does not exist'}>
       <p>
-        Check the address, or go to the <a href="/console/">first page</a>.
+        {isOfOthers ? 'Sign in with another account, or go to' : 'Check the address, or go to'} the{' '}
+        <a href="/console/">first page</a>.
       </p>
     </Page>
   );

@@ -12,6 +12,7 @@ const factors = once(() => new Intl.NumberFormat(undefined, { minimumFractionDig
 const relative = once(() => new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' }));
 const exact = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }));
 const days = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'long' }));
+const clock = once(() => new Intl.DateTimeFormat(undefined, { timeStyle: 'short' }));
 const significant = once(() => new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 }));
 
 export function formatCount(count: number | string): string {
@@ -33,6 +34,11 @@ export function formatFactor(index: number): string {
 
 export function formatExactTime(iso: string): string {
   return exact().format(new Date(iso));
+}
+
+/** `9:04 PM` */
+export function formatClock(ms: number): string {
+  return clock().format(ms);
 }
 
 export function formatDay(iso: string): string {

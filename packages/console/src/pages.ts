@@ -159,10 +159,14 @@ export const pages: readonly PageRoute[] = [
   },
 ];
 
+/** The page at a path, whoever may open it. */
+export function pageAt(path: string): PageRoute | undefined {
+  return pages.find((of) => new RegExp(`^${of.path.replaceAll(/:\w+/g, '[^/]+')}/?$`).test(path));
+}
+
 /** Loads the script of the page that the browser opens while the session is still unknown. */
 export function preloadPage(path: string): void {
-  const isOpened = (of: PageRoute): boolean => new RegExp(`^${of.path.replaceAll(/:\w+/g, '[^/]+')}/?$`).test(path);
-  void pages.find(isOpened)?.component.preload();
+  void pageAt(path)?.component.preload();
 }
 
 /** The entries of the navigation, in order. */

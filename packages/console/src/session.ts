@@ -19,7 +19,10 @@ export type SignedIn = {
   readonly segment_id: number | null;
   readonly audience_id: number | null;
   readonly csrf_token: string;
+  /** When the session ends in any case. */
   readonly expires_at: string;
+  /** When it ends if the user does nothing. */
+  readonly idle_expires_at: string;
   readonly sign_in: SignInMethods;
 };
 
@@ -36,6 +39,9 @@ export function signedIn(): SignedIn | null {
 /** Another user who has signed in in another tab. This tab then shows nothing of the earlier user. */
 export const nextUser = signal<SignedIn | null>(null);
 
+/** Whether the reader of a one-time link has ended its session. */
+export const hasClosedReport = signal(false);
+
 export async function loadSession(): Promise<void> {
   const found = await fetchSession();
   session.value = found && accept(found);
@@ -43,12 +49,48 @@ export async function loadSession(): Promise<void> {
 
 async function fetchSession(): Promise<Session | null> {
   const response = await fetch('/console/auth/session').catch(() => null);
+  return response?.ok ? readSession(response) : null;
+}
+
+async function readSession(response: Response): Promise<Session> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API conforms to its contract
-  return response?.ok ? ((await response.json()) as Session) : null;
+  const found = (await response.json()) as Session;
+  if (found.signed_in) noteEnd(found, response);
+  return found;
+}
+
+export type SessionEnd = {
+  /** As the API names it. */
+  readonly time: string;
+  /** By the clock of this browser, in milliseconds. */
+  readonly at: number;
+  /** When this became known. */
+  readonly notedAt: number;
+  /** Whether the user can no longer postpone it. */
+  readonly isFinal: boolean;
+};
+
+/** When the session ends. */
+export const sessionEnd = signal<SessionEnd | null>(null);
+
+function noteEnd({ expires_at, idle_expires_at: time }: SignedIn, { headers }: Response): void {
+  if (sessionEnd.peek()?.time === time) return;
+  const notedAt = Date.now();
+  const ahead = notedAt - (Date.parse(headers.get('date') ?? '') || notedAt);
+  sessionEnd.value = { time, at: Date.parse(time) + ahead, notedAt, isFinal: time >= expires_at };
+}
+
+/** Postpones the end of the session, because the user asks for it. Returns whether that worked. */
+export async function staySignedIn(): Promise<boolean> {
+  const response = await post('/console/auth/session', {});
+  if (!response?.ok) return false;
+  const found = await readSession(response);
+  if (!found.signed_in) hasExpired.value = true;
+  return true;
 }
 
 /** All tabs share the cookie, so another tab may have ended the session or started another one. */
-async function checkSession(): Promise<void> {
+export async function checkSession(): Promise<void> {
   const own = signedIn();
   const found = own && (await fetchSession());
   if (!found) return;
@@ -89,21 +131,32 @@ export async function signInWithLink(token: string): Promise<string | null> {
   return postForSession('/console/auth/link', { token });
 }
 
-export async function signOut(): Promise<void> {
+/** Ends the session, and leaves the page. Returns whether that worked. */
+export async function signOut(): Promise<boolean> {
   const response = await post('/console/auth/sign-out', {});
-  const body: unknown = response?.ok ? await response.json() : null;
+  if (!response?.ok) {
+    // Another user may have signed in, whom this tab must not sign out.
+    if (response?.status === 403) void checkSession();
+    return false;
+  }
+  if (signedIn()?.role === 'link') {
+    hasClosedReport.value = true;
+    return true;
+  }
+  const body: unknown = await response.json().catch(() => null);
   const target = typeof body === 'object' && body !== null && 'redirect_to' in body ? String(body.redirect_to) : '';
   location.assign(target === '' ? '/console/sign-in' : target);
+  return true;
 }
 
 async function postForSession(path: string, body: unknown): Promise<string | null> {
   const response = await post(path, body);
   if (!response) return 'network_failed';
-  const answer: unknown = await response.json().catch(() => null);
   if (response.ok) {
-    session.value = accept(answer);
+    session.value = accept(await readSession(response));
     return null;
   }
+  const answer: unknown = await response.json().catch(() => null);
   return typeof answer === 'object' && answer !== null && 'code' in answer ? String(answer.code) : 'unavailable';
 }
 
@@ -112,14 +165,13 @@ function post(path: string, body: unknown): Promise<Response | null> {
   return fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }).catch(() => null);
 }
 
-function accept(answer: unknown): Session {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API conforms to its contract
-  const given = answer as Session;
+function accept(given: Session): Session {
   if (given.signed_in) {
     csrfToken.value = given.csrf_token;
     rememberLink(given.role === 'link' ? given.partner : null);
   }
   hasExpired.value = false;
+  hasClosedReport.value = false;
   return given;
 }
 
@@ -128,4 +180,10 @@ export function homeOf({ role, segment_id }: SignedIn): string {
   if (role === 'operator') return '/console/operator/lanes';
   if (role === 'link') return `/console/segments/${segment_id ?? 0}/composition`;
   return role === 'customer' ? '/console/audiences' : '/console/imports';
+}
+
+/** Who acts, for example `Dana Fox · Retail Co`. */
+export function describeUser({ role, name, partner, customer }: SignedIn): string {
+  const access = role === 'link' ? 'a link to a report' : name;
+  return [access, customer ?? partner].filter((part, n, parts) => part && parts.indexOf(part) === n).join(' · ');
 }

@@ -1,14 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { Page } from './components/page.tsx';
-import { Notice, Skeleton } from './components/state.tsx';
-import { type Session, homeOf, signInWithKey, signInWithLink, signedIn } from './session.ts';
+import { Notice } from './components/state.tsx';
+import { type Session, homeOf, signInWithKey, signedIn } from './session.ts';
 
 const messages: Readonly<Record<string, string>> = {
   unauthenticated: 'This API key is not valid. Check the key, or ask your operator for a new one.',
   invalid_user_token: 'This user token is not valid.',
   console_link_invalid: 'This link has expired or was already used. Open the report again from your application.',
   network_failed: 'The API did not answer. Check your connection and try again.',
+  unavailable: 'The API did not answer. Try again in a minute.',
   too_many_requests: 'Too many attempts. Wait a minute and try again.',
   sign_in_not_available: 'Single sign-on is not configured. Ask your operator.',
   sign_in_denied: 'The sign-in was canceled.',
@@ -19,7 +20,7 @@ const messages: Readonly<Record<string, string>> = {
   customer_unknown: 'Your account belongs to a customer that does not exist here. Ask the partner that sent you.',
 };
 
-function messageOf(code: string): string {
+export function messageOf(code: string): string {
   return messages[code] ?? 'The sign-in failed. Try again, and contact your operator if this persists.';
 }
 
@@ -78,6 +79,17 @@ export function ExpiredLink({ partner }: { readonly partner: string }) {
   );
 }
 
+/** The reader of a one-time link has ended its session. */
+export function ClosedReport({ partner }: { readonly partner: string }) {
+  return (
+    <main style={{ maxWidth: '560px', paddingTop: '12vh' }}>
+      <Page title="The report is closed" sub="This browser can no longer read it.">
+        <p>To see it again, open it from the application of {partner}.</p>
+      </Page>
+    </main>
+  );
+}
+
 /** For development only: the API accepts keys here if `INLET_CONSOLE_API_KEY_SIGN_IN` is set. */
 function KeyForm() {
   const { route } = useLocation();
@@ -111,33 +123,4 @@ function KeyForm() {
 function textOf(fields: FormData, name: string): string {
   const value = fields.get(name);
   return typeof value === 'string' ? value.trim() : '';
-}
-
-/** Opens a one-time link. The token is in the fragment, which browsers send to no server. */
-export function OpenLink() {
-  const { route } = useLocation();
-  const [problem, setProblem] = useState<string | null>(null);
-  useEffect(() => {
-    const token = location.hash.slice(1);
-    history.replaceState(null, '', location.pathname);
-    const open = async (): Promise<void> => {
-      const code = await signInWithLink(token);
-      setProblem(code);
-      const current = signedIn();
-      if (code === null && current) route(homeOf(current), true);
-    };
-    void open();
-  }, []);
-  return (
-    <main style={{ maxWidth: '560px', paddingTop: '12vh' }}>
-      {problem === null ? (
-        <Skeleton lines={6} />
-      ) : (
-        <div class="stack">
-          <h1>This link cannot be opened</h1>
-          <Notice kind="bad">{messageOf(problem)}</Notice>
-        </div>
-      )}
-    </main>
-  );
 }
