@@ -35,7 +35,8 @@ export function CustomersPage() {
       }
     >
       <PagedTable
-        listKey={`customers ${version}`}
+        listKey="customers"
+        version={version}
         caption="Customers"
         load={(page, signal) => api.listCustomers({ query: page, signal })}
         rowKey={({ customer_id }) => customer_id}
@@ -185,7 +186,8 @@ function TokensDialog({ customer: { customer_id: id, name }, canWrite, onClose }
         ”. Send a token as <code>x-user-token</code> together with an API key.
       </p>
       <PagedTable
-        listKey={`tokens ${id} ${version}`}
+        listKey={`tokens ${id}`}
+        version={version}
         caption="User tokens"
         load={(page, signal) => api.listUserTokens(id, { query: page, signal })}
         rowKey={({ token_id }) => token_id}

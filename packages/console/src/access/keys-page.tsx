@@ -37,7 +37,8 @@ export function KeysPage() {
       }
     >
       <PagedTable
-        listKey={`keys ${version}`}
+        listKey="keys"
+        version={version}
         caption="API keys"
         load={(page, signal) => api.listKeys({ query: page, signal })}
         rowKey={({ key_id }) => key_id}

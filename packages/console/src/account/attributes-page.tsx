@@ -91,7 +91,8 @@ export function AttributesPage() {
   return (
     <Page title="Attributes" sub="What the keys in your import files stand for." actions={create}>
       <PagedTable
-        listKey={`attributes ${version}`}
+        listKey="attributes"
+        version={version}
         caption="Attributes with their foreign keys"
         load={(page, signal) => api.listAttributes({ query: { limit: 200, ...page }, signal })}
         rowKey={({ attribute_id }) => attribute_id}

@@ -46,8 +46,9 @@ export function AudienceFiles({
       </div>
       {problem && <ProblemNotice problem={problem} />}
       <PagedTable
+        listKey={`${id} ${status}`}
         // The time of an ended audience changes only with its files.
-        listKey={`${id} ${status} ${version} ${isOpen ? 'open' : updated_at}`}
+        version={`${version} ${isOpen ? 'open' : updated_at}`}
         caption="Files of the audience, in the order in which they were appended"
         load={(page, signal) => api.listAudienceFiles(id, { query: { limit: 100, ...query, ...page }, signal })}
         rowKey={({ file_id }) => file_id}

@@ -1,10 +1,11 @@
-import type { AudienceHistoryEntry, Problem } from '@inlet/sdk/browser';
+import type { Answered, AudienceDetails, AudienceHistoryEntry } from '@inlet/sdk/browser';
 import { useState } from 'preact/hooks';
-import { api, noteExpiry } from '../api.ts';
+import { api } from '../api.ts';
 import { GivenText } from '../components/given-text.tsx';
 import { Dialog } from '../components/page.tsx';
 import { type Column, PagedTable } from '../components/paged-table.tsx';
 import { Empty, ProblemNotice, Status, Time } from '../components/state.tsx';
+import { type ChangeOptions, useChange } from '../components/use-change.ts';
 import { formatCount } from '../format.ts';
 import { describeProgress } from '../imports/describe-import.ts';
 import { signedIn } from '../session.ts';
@@ -15,35 +16,35 @@ const refreshMs = 3_000;
 type Append = NonNullable<AudienceHistoryEntry['append']>;
 type Act = (append: Append, action: 'cancel' | 'all' | 'failed') => void;
 
-type Props = { readonly id: number; readonly version: string; readonly isOpen: boolean; readonly onChange: () => void };
+type Props = { readonly audience: AudienceDetails; readonly version: number; readonly onChange: () => void };
 
 /** What was appended and cleared, when, and by whom. Appends can be canceled and retried here. */
-export function AudienceHistory({ id, version, isOpen, onChange }: Props) {
-  const [problem, setProblem] = useState<Problem | null>(null);
+export function AudienceHistory({ audience: { audience_id: id, status, updated_at }, version, onChange }: Props) {
+  const isOpen = status < 2;
+  const change = useChange();
   const [canceled, setCanceled] = useState<Append | null>(null);
   const canWrite = signedIn()?.scopes.includes('audience:write') ?? false;
 
   const act: Act = (append, action) => {
-    if (action === 'cancel') setCanceled(append);
-    else void send(() => api.retryAppend(id, append.append_id, { files: action }));
+    if (action === 'cancel') return setCanceled(append);
+    void send((options) => api.retryAppend(id, append.append_id, { files: action }, options));
   };
-  async function send(call: () => ReturnType<typeof api.cancelAppend | typeof api.retryAppend>): Promise<void> {
-    const result = await call();
-    if (!result.ok) noteExpiry(result.problem);
-    setProblem(result.ok ? null : result.problem);
+  async function send<T>(call: (options: ChangeOptions) => Promise<Answered<T>>): Promise<void> {
+    await change.send(call);
     onChange();
   }
 
   return (
     <section class="stack" aria-labelledby="history">
       <h2 id="history">History</h2>
-      {problem && <ProblemNotice problem={problem} />}
+      {change.problem && <ProblemNotice problem={change.problem} />}
       <PagedTable
-        listKey={`history ${id} ${version}`}
+        listKey={`history ${id}`}
+        version={`${version} ${isOpen ? 'open' : updated_at}`}
         caption="Appends and clears of the audience, newest first"
         load={(page, signal) => api.listAudienceHistory(id, { query: { limit: 20, ...page }, signal })}
         rowKey={({ at, append }) => append?.append_id ?? at}
-        columns={canWrite ? [...columns, actionColumn(act)] : columns}
+        columns={canWrite ? [...columns, actionColumn(act, change.isSending)] : columns}
         empty={<Empty title="Nothing is recorded" />}
         {...(isOpen ? { refreshMs } : {})}
       />
@@ -63,7 +64,7 @@ export function AudienceHistory({ id, version, isOpen, onChange }: Props) {
               class="danger"
               onClick={() => {
                 setCanceled(null);
-                void send(() => api.cancelAppend(id, canceled.append_id));
+                void send((options) => api.cancelAppend(id, canceled.append_id, options));
               }}
             >
               Cancel the append
@@ -124,14 +125,14 @@ function AppendStatus({ append }: { readonly append: Append }) {
 
 const labels = { cancel: 'Cancel', failed: 'Retry failed files', all: 'Retry' } as const;
 
-function actionColumn(act: Act): Column<AudienceHistoryEntry> {
+function actionColumn(act: Act, isSending: boolean): Column<AudienceHistoryEntry> {
   return {
     name: 'Actions',
     cell: ({ append }) =>
       append && (
         <div class="row">
           {actionsOn(append).map((action) => (
-            <button key={action} type="button" onClick={() => act(append, action)}>
+            <button key={action} type="button" disabled={isSending} onClick={() => act(append, action)}>
               {labels[action]}
               <span class="visually-hidden"> append {append.append_id}</span>
             </button>

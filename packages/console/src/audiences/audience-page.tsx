@@ -2,6 +2,7 @@ import type { AudienceDetails } from '@inlet/sdk/browser';
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { api } from '../api.ts';
+import { useSettled } from '../components/audience-picker.tsx';
 import { LiveHint } from '../components/live-hint.tsx';
 import { LoadingPage } from '../components/loading-page.tsx';
 import { Page } from '../components/page.tsx';
@@ -16,7 +17,7 @@ import { AudienceHistory } from './audience-history.tsx';
 import { AudienceReasons } from './audience-reasons.tsx';
 import { ClearDialog } from './clear-dialog.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
-import { funnelOf, isMatchRounded, sentenceOf } from './describe-audience.ts';
+import { funnelOf, isMatchRounded, sentenceOf, versionOfReasons } from './describe-audience.ts';
 import './audiences.css';
 
 export function AudiencePage() {
@@ -31,6 +32,7 @@ function AudienceOf({ id }: { readonly id: number }) {
   const { route } = useLocation();
   const [open, setOpen] = useState<'clear' | 'delete' | 'rename' | null>(null);
   const [version, setVersion] = useState(0);
+  const reasonsVersion = useSettled(value ? versionOfReasons(value) : '');
   const back = <a href="/console/audiences">All audiences</a>;
   if (!value) return <LoadingPage title={`Audience ${id}`} back={back} problem={problem} onRetry={restart} />;
   const reload = (): void => {
@@ -54,14 +56,9 @@ function AudienceOf({ id }: { readonly id: number }) {
     >
       {problem && <ProblemNotice problem={problem} onRetry={restart} />}
       <Funnel audience={value} />
-      <AudienceReasons audience={value} version={`${version} ${value.status} ${value.updated_at}`} />
+      <AudienceReasons audience={value} version={`${version} ${reasonsVersion}`} />
       <AudienceFiles audience={value} version={version} onChange={reload} />
-      <AudienceHistory
-        id={id}
-        version={`${version} ${value.status < 2 ? 'open' : value.updated_at}`}
-        isOpen={value.status < 2}
-        onChange={reload}
-      />
+      <AudienceHistory audience={value} version={version} onChange={reload} />
       {(open === 'clear' || open === 'delete') && (
         <ClearDialog
           audience={value}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actionsOn, funnelOf, isMatchRounded, sentenceOf } from './describe-audience.ts';
+import { actionsOn, funnelOf, isMatchRounded, sentenceOf, versionOfReasons } from './describe-audience.ts';
 
 describe('funnelOf', () => {
   it('compares each step with the uploaded devices', () => {
@@ -64,4 +64,18 @@ describe('sentenceOf', () => {
   ] as const)('%s', (expected, changes) =>
     expect(sentenceOf({ total_files: 1, failed_files: 0, progress, ...changes })).toBe(expected),
   );
+});
+
+describe('versionOfReasons', () => {
+  const version = (status: 1 | 2 | 3, failed_files: number, rejected_rows: number): string =>
+    versionOfReasons({ status, failed_files, rejected_rows });
+
+  it('stays the same while files are loaded without errors', () => {
+    expect(version(1, 0, 0)).toBe(version(1, 0, 0));
+  });
+
+  it('changes when a file fails, has rejected rows, or is dismissed, and when the load ends', () => {
+    const versions = [version(1, 0, 0), version(1, 0, 1), version(1, 1, 1), version(3, 1, 1), version(3, 0, 1)];
+    expect(new Set(versions).size).toBe(versions.length);
+  });
 });

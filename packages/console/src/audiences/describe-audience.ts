@@ -28,6 +28,18 @@ export function isFailed({ status, dismissed_at }: AudienceDetails['file'][numbe
   return status === 3 && dismissed_at === null;
 }
 
+/**
+ * Changes when the reasons may have changed: a file has failed, was dismissed, or has rejected rows. The time of the record
+ * changes with every progress of a load.
+ */
+export function versionOfReasons({
+  status,
+  failed_files,
+  rejected_rows,
+}: Pick<AudienceDetails, 'status' | 'failed_files' | 'rejected_rows'>): string {
+  return `${status < 2 ? 'open' : 'ended'} ${failed_files} ${rejected_rows}`;
+}
+
 type Append = Pick<NonNullable<AudienceHistoryEntry['append']>, 'status' | 'cleared' | 'files' | 'cancel_requested_at'>;
 
 /** What the API would accept for an append in its state, except that its failed files may have been loaded since. */

@@ -17,9 +17,13 @@ export function ProgressBlock({ job: { status, progress }, hasFiles, children }:
     <>
       {status < 2 && <Bar share={progress.percent / 100} label="Progress" />}
       <dl class="facts">
-        <Fact name="Progress" text={`${formatCount(Math.floor(status > 1 ? 100 : progress.percent))}%`} />
-        <Fact name="Jobs ahead" text={formatCount(progress.queue_position)} />
-        <Fact name="Time left" text={timeLeft(status, progress)} />
+        {status < 2 && (
+          <>
+            <Fact name="Progress" text={`${formatCount(Math.floor(progress.percent))}%`} />
+            <Fact name="Jobs ahead" text={formatCount(progress.queue_position)} />
+            <Fact name="Time left" text={timeLeft(progress)} />
+          </>
+        )}
         {hasFiles && <Fact name="Rows read" text={formatCount(progress.rows_read)} />}
         {hasFiles && <Fact name="Size" text={formatBytes(progress.bytes_total)} />}
         {children}
@@ -28,8 +32,7 @@ export function ProgressBlock({ job: { status, progress }, hasFiles, children }:
   );
 }
 
-function timeLeft(status: number, { estimated_seconds_left: left }: Progress): string {
-  if (status > 1) return 'None';
+function timeLeft({ estimated_seconds_left: left }: Progress): string {
   return left === null ? 'Not known yet' : formatDuration(left);
 }
 

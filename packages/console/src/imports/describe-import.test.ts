@@ -1,6 +1,7 @@
 import type { ImportLog, ImportLogError } from '@inlet/sdk/browser';
 import { describe, expect, it } from 'vitest';
 import {
+  afterCancel,
   canCancel,
   canRetry,
   canRetryFailed,
@@ -85,6 +86,16 @@ describe('canRetry', () => {
   });
 });
 
+describe('afterCancel', () => {
+  it.each([
+    ['an import', {}, 'You can retry the import later.'],
+    ["an import from the partner's own bucket", { path_type: 1 }, 'submit the import again with the credentials'],
+    ['a delete', { log_type: 1 }, 'submit the delete again'],
+  ] as const)('says what can be done after the cancel of %s', (_name, changes, text) => {
+    expect(afterCancel({ ...record, ...changes })).toContain(text);
+  });
+});
+
 describe('rejectedRows', () => {
   it('counts rows only', () => expect(rejectedRows({ errors })).toBe(28));
   it('is 0 without errors', () => expect(rejectedRows({ errors: null })).toBe(0));
@@ -119,8 +130,11 @@ describe('summaryOf', () => {
     [{ status: 1 }, 'Loading files.'],
     [{ status: 2 }, '100 rows loaded, none rejected.'],
     [{ errors: [ofRows] }, '92 rows loaded, 8 rows rejected. Fix the rejected rows and import them again.'],
-    [{ status: 3, errors }, '2 files failed. The reasons are below.'],
-    [{ status: 3, errors: [ofJob] }, 'The job failed.'],
+    [{ status: 3, errors }, '2 files failed. The reasons are below. Data of 90 devices was loaded.'],
+    [{ status: 3, errors, unique_devices: '0' }, '2 files failed. The reasons are below. Nothing was loaded.'],
+    [{ status: 3, errors: [ofJob], unique_devices: '0' }, 'The job failed. Nothing was loaded.'],
+    [{ status: 3, cancel_requested_at: record.created_at }, 'Canceled. Data of 90 devices was loaded.'],
+    [{ status: 3, log_type: 1 }, 'The job failed.'],
     [{ log_type: 1, status: 2 }, 'The data of the keys was deleted.'],
   ] as const)('summarizes %j as %s', (fields, text) => expect(summaryOf({ ...record, ...fields })).toBe(text));
 });

@@ -11,6 +11,13 @@ export function canCancel(record: Pick<ImportLog, 'status' | 'log_type' | 'cance
   return isOpen(record) && record.cancel_requested_at === null && (record.log_type === 0 || record.status === 0);
 }
 
+/** What can be done after a cancel. */
+export function afterCancel({ log_type, path_type }: Pick<ImportLog, 'log_type' | 'path_type'>): string {
+  if (log_type === 1) return 'To delete the data later, submit the delete again.';
+  if (path_type === 0) return 'You can retry the import later.';
+  return 'To load the files later, submit the import again with the credentials of your bucket.';
+}
+
 /** Whether the console can retry the job. An import from the partner's own bucket needs its credentials again. */
 export function canRetry({
   status,
@@ -52,6 +59,11 @@ export function describeProgress({ status, progress }: Pick<ImportLog, 'status' 
   return status === 1 ? `${Math.floor(percent)}%${time}` : '';
 }
 
+/** What a failed import has loaded nevertheless. One that replaces data has no devices then. */
+function loadedOf(devices: number): string {
+  return devices === 0 ? 'Nothing was loaded.' : `Data of ${several(devices, 'device')} was loaded.`;
+}
+
 function several(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
@@ -59,9 +71,10 @@ function several(count: number, noun: string): string {
 /** One sentence about what a record means and what to do next. */
 export function summaryOf(record: ImportLog): string {
   const rejected = rejectedRows(record);
+  const rows = Number(record.total_rows);
   const isDelete = record.log_type === 1;
   if (record.cancel_requested_at !== null && isOpen(record)) {
-    return 'Canceled. The import ends after the jobs ahead of it.';
+    return 'Canceled. The job ends after the jobs ahead of it.';
   }
   if (record.status === 0) {
     const ahead = record.progress.queue_position;
@@ -71,10 +84,15 @@ export function summaryOf(record: ImportLog): string {
   if (record.status === 3) {
     const failed = reasonsOf(record).filter(({ of }) => of === 'files');
     const files = failed.reduce((sum, { count }) => sum + count, 0);
-    return files === 0 ? 'The job failed.' : `${several(files, 'file')} failed. The reasons are below.`;
+    const what =
+      record.cancel_requested_at !== null
+        ? 'Canceled.'
+        : files === 0
+          ? 'The job failed.'
+          : `${several(files, 'file')} failed. The reasons are below.`;
+    return isDelete ? what : `${what} ${loadedOf(Number(record.unique_devices))}`;
   }
   if (isDelete) return 'The data of the keys was deleted.';
-  const rows = Number(record.total_rows);
   return rejected === 0
     ? `${several(rows, 'row')} loaded, none rejected.`
     : `${several(rows - rejected, 'row')} loaded, ${several(rejected, 'row')} rejected. Fix the rejected rows and import them again.`;

@@ -25,7 +25,8 @@ export function FilesTable({ record }: { readonly record: ImportLog }) {
         </div>
       </div>
       <PagedTable
-        listKey={`${id} ${status} ${record.status}`}
+        listKey={`${id} ${status}`}
+        version={record.status}
         caption="Files of the import, by path"
         load={(page, signal) => api.listImportFiles(id, { query: { limit: 100, ...query, ...page }, signal })}
         rowKey={({ file }) => file}

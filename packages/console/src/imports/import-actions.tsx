@@ -1,12 +1,13 @@
-import type { ImportLog, Problem } from '@inlet/sdk/browser';
+import type { ImportLog } from '@inlet/sdk/browser';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { api, noteExpiry } from '../api.ts';
+import { api } from '../api.ts';
 import { Dialog } from '../components/page.tsx';
 import { ProblemNotice } from '../components/state.tsx';
+import { useChange } from '../components/use-change.ts';
 import { formatCount } from '../format.ts';
 import { signedIn } from '../session.ts';
-import { canCancel, canRetry, canRetryFailed } from './describe-import.ts';
+import { afterCancel, canCancel, canRetry, canRetryFailed } from './describe-import.ts';
 
 /** Buttons for what the API would accept for the import in its state. */
 export function ImportActions({ record }: { readonly record: ImportLog }) {
@@ -26,26 +27,24 @@ export function ImportActions({ record }: { readonly record: ImportLog }) {
 }
 
 function CancelDialog({ record, onClose }: { readonly record: ImportLog; readonly onClose: () => void }) {
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const change = useChange();
   const { import_log_id: id, progress } = record;
+  const noun = record.log_type === 1 ? 'delete' : 'import';
   async function cancel(): Promise<void> {
-    const result = await api.cancelImport(id);
-    if (result.ok) return onClose();
-    noteExpiry(result.problem);
-    setProblem(result.problem);
+    if (await change.send((options) => api.cancelImport(id, options))) onClose();
   }
   return (
-    <Dialog title={`Cancel import ${id}?`} onClose={onClose}>
-      {problem && <ProblemNotice problem={problem} />}
+    <Dialog title={`Cancel ${noun} ${id}?`} onClose={onClose}>
+      {change.problem && <ProblemNotice problem={change.problem} />}
       <p>
         {record.started_at === null
-          ? 'It has not started, so nothing is loaded.'
+          ? `It has not started, so nothing is ${record.log_type === 1 ? 'deleted' : 'loaded'}.`
           : `${formatCount(progress.rows_read)} rows have been read so far. Only files that have been read completely are loaded.`}
       </p>
-      <p>You can retry the import later.</p>
+      <p>{afterCancel(record)}</p>
       <div class="row">
-        <button type="button" class="danger" onClick={() => void cancel()}>
-          Cancel the import
+        <button type="button" class="danger" disabled={change.isSending} onClick={() => void cancel()}>
+          Cancel the {noun}
         </button>
         <button type="button" onClick={onClose}>
           Keep it running
@@ -58,25 +57,23 @@ function CancelDialog({ record, onClose }: { readonly record: ImportLog; readonl
 function RetryButtons({ record }: { readonly record: ImportLog }) {
   const { import_log_id: id } = record;
   const { route } = useLocation();
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const { problem, isSending, dismiss, send } = useChange();
   async function retry(files: 'all' | 'failed'): Promise<void> {
-    const result = await api.retryImport(id, { files });
-    if (result.ok) return route(`/console/imports/${result.value.import_log_id}`);
-    noteExpiry(result.problem);
-    setProblem(result.problem);
+    const made = await send((options) => api.retryImport(id, { files }, options));
+    if (made) route(`/console/imports/${made.value.import_log_id}`);
   }
   return (
     <>
       {canRetryFailed(record) && (
-        <button type="button" class="primary" onClick={() => void retry('failed')}>
+        <button type="button" class="primary" disabled={isSending} onClick={() => void retry('failed')}>
           Retry failed files
         </button>
       )}
-      <button type="button" onClick={() => void retry('all')}>
+      <button type="button" disabled={isSending} onClick={() => void retry('all')}>
         Retry import
       </button>
       {problem && (
-        <Dialog title="The import was not retried" onClose={() => setProblem(null)}>
+        <Dialog title="The import was not retried" onClose={dismiss}>
           <ProblemNotice problem={problem} />
         </Dialog>
       )}
