@@ -24,10 +24,11 @@ export async function* followLog(
   { after = 0, signal, userToken }: EventOptions,
   retry: RetrySettings,
 ): AsyncGenerator<Result<Event>, void, undefined> {
+  const isAborted = (): boolean => signal?.aborted === true;
   let last = after;
   let failures = 0;
   for (;;) {
-    if (signal?.aborted === true) return;
+    if (isAborted()) return;
     const page: Answered<readonly Event[]> = await callApi<readonly Event[]>({
       method: 'GET',
       path: '/v1/events',
@@ -37,7 +38,7 @@ export async function* followLog(
       options: { signal, userToken, timeoutMs: (waitSeconds + 30) * 1000 },
     });
     if (!page.ok) {
-      if (signal?.aborted === true || !isTemporary(page.problem)) {
+      if (isAborted() || !isTemporary(page.problem)) {
         yield page;
         return;
       }
