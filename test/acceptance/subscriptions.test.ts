@@ -224,6 +224,19 @@ describe('subscriptions', () => {
     expect(refused.code).toBe('import_not_retryable');
   });
 
+  it('keeps a version that is imported if a retry no longer finds it', async () => {
+    const id = await create('kept/', { trigger: { marker: 'done' } });
+    await upload('kept/1.csv', 66);
+    await market.partner.upload('kept/2.csv', 'nonsense\n');
+    await market.partner.upload('kept/done', '');
+    await becomes(id, ['kept/1.csv imported', 'kept/2.csv failed', 'kept/done marker']);
+    const failed = (await objects(id)).find(({ state }) => state === 'failed');
+    await upload('kept/1.csv', 67);
+    const answer = await send('POST', `/v1/marketplace/import/${failed?.import_log_id}/retry`, {});
+    await market.api.waitForEnd(queuedSchema.parse(await read(answer, 202)).import_log_id);
+    await becomes(id, ['kept/1.csv imported', 'kept/2.csv failed', 'kept/done marker', 'kept/1.csv waiting']);
+  });
+
   it('imports nothing while it is paused, and what has arrived after it is resumed', async () => {
     const id = await create('paused/');
     const paused = await update(id, { paused: true });

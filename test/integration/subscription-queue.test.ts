@@ -266,6 +266,36 @@ describe('the queue of subscriptions', () => {
     expect(Number(version?.['job_id'])).toBe(retryOf);
   });
 
+  it('keeps versions that are imported if a retry of all files is canceled before it starts', async () => {
+    const { id, partner } = await subscribe();
+    const held = await claimOf(id);
+    await deps.subscriptionQueue.recordPage(held, whole, [object(held, 'a'), object(held, 'b')], 60);
+    const first = (await deps.subscriptionQueue.finish(held, limits))?.importLogId ?? 0;
+    await deps.lanes.startImport(first, [
+      [object(held, 'a'), object(held, 'b')].map((given) => ({ ...given, path: given.key, gzip: false })),
+    ]);
+    await query(
+      `UPDATE job_file SET status = CASE WHEN key LIKE '%a' THEN 2 ELSE 3 END, failure_code = CASE WHEN key LIKE '%b' THEN 'no_good_row' END
+       WHERE job_id = $1`,
+      first,
+    );
+    await query('UPDATE job SET status = 3, finished_at = now() WHERE id = $1', first);
+    const request = { filePath: 'in/', pathType: 0, keyType: 1, compressed: false, mode: 'merge' } as const;
+    const retry = async (retryOf: number): Promise<number> => {
+      const jobId = await deps.importLogs.submitImport(partner.id, { ...request, retryOf, credentials: null }, 200);
+      expect(await states(id)).toEqual(['a "1" queued', 'b "1" queued']);
+      // The lane ends the job, and a listing of the subscription records what became of the versions.
+      await query('UPDATE job SET status = 3, cancelled = true, finished_at = now() WHERE id = $1', jobId);
+      await makeDue(id);
+      const again = await claimOf(id);
+      await deps.subscriptionQueue.recordPage(again, whole, [object(again, 'a'), object(again, 'b')], 60);
+      await deps.subscriptionQueue.finish(again, limits);
+      expect(await states(id)).toEqual(['a "1" imported', 'b "1" failed']);
+      return jobId;
+    };
+    await retry(await retry(first));
+  });
+
   it('records no version as lost after its import has started', async () => {
     const { id } = await subscribe();
     const held = await claimOf(id);

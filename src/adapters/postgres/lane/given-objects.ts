@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { JobId } from '../../../domain/ids.ts';
 import type { GivenObject, LostObject } from '../../../ports/lane-store.ts';
 import type { Database } from '../db/tables.ts';
+import { wasImported } from './settle-objects.ts';
 
 export async function selectGivenObjects(db: Database, jobId: JobId): Promise<readonly GivenObject[]> {
   return db
@@ -32,7 +33,8 @@ export async function recordLostObjects(db: Database, jobId: JobId, lost: readon
       SELECT FROM import_log log JOIN subscription_state state ON state.subscription_id = log.subscription_id
       WHERE log.job_id = ${jobId} FOR UPDATE OF state`.execute(tx);
     await sql`
-      UPDATE subscription_object object SET state = lost.state, updated_at = now()
+      UPDATE subscription_object object SET updated_at = now(),
+        state = CASE WHEN ${wasImported('object')} THEN 'imported' ELSE lost.state END
       FROM unnest(${lost.map(({ key }) => key)}::text[], ${lost.map(({ state }) => state)}::text[]) AS lost (key, state)
       WHERE object.job_id = ${jobId} AND object.key = lost.key AND object.state = 'queued'`.execute(tx);
   });

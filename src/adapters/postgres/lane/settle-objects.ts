@@ -20,6 +20,22 @@ export async function settleEndedJobs(tx: Tx, subscriptionId: number): Promise<v
   await settle(tx, sql`o.subscription_id = ${subscriptionId}`);
 }
 
+/**
+ * Whether an earlier import, which the import of the version repeats, has loaded it. A retry that is canceled, or that does
+ * not load the version again, does not change that its rows are there.
+ */
+export function wasImported(object: string): RawBuilder<boolean> {
+  return sql<boolean>`EXISTS (
+    WITH RECURSIVE earlier AS (
+      SELECT log.retry_of AS job_id FROM import_log log WHERE log.job_id = ${sql.ref(`${object}.job_id`)}
+      UNION ALL
+      SELECT log.retry_of FROM earlier JOIN import_log log ON log.job_id = earlier.job_id
+    )
+    SELECT FROM earlier JOIN job_file file ON file.job_id = earlier.job_id
+    WHERE file.key = ${sql.ref(`${object}.key`)} AND file.etag = ${sql.ref(`${object}.etag`)}
+      AND file.status = ${jobStatus.done})`;
+}
+
 async function settle(tx: Tx, which: RawBuilder<unknown>): Promise<void> {
   const changed: FailureCode = 'file_changed';
   await sql`
@@ -27,7 +43,7 @@ async function settle(tx: Tx, which: RawBuilder<unknown>): Promise<void> {
     SET updated_at = now(), state = ended.state, error_code = CASE ended.state WHEN 'failed' THEN ended.code END
     FROM (
       SELECT o.id, coalesce(f.failure_code, job.failure_code) AS code,
-        CASE WHEN f.status = ${jobStatus.done} THEN 'imported'
+        CASE WHEN f.status = ${jobStatus.done} OR ${wasImported('o')} THEN 'imported'
           WHEN f.failure_code = ${changed} THEN 'overwritten' ELSE 'failed' END AS state
       FROM subscription_object o JOIN job ON job.id = o.job_id
         LEFT JOIN job_file f ON f.job_id = job.id AND f.key = o.key
