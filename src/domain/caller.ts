@@ -32,7 +32,7 @@ export type PartnerSession = {
   /** Null for a user of the partner, and for a link to one of the partner's own audiences. */
   readonly customer: Customer | null;
   readonly scopes: readonly Scope[];
-  /** Identifies the request window that all sessions of the subject share. Negative. */
+  /** Identifies the request window that all sessions of the subject share, for a link those of its audience. Negative. */
   readonly windowId: number;
 } & (
   | { readonly role: 'partner' | 'customer'; readonly target: null }

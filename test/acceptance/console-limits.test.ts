@@ -65,7 +65,7 @@ describe('the limits of a session of the console', () => {
       detail: `Your sessions in the console have made ${perKey} requests in this minute, which is the limit.`,
     });
     expect(rejected.headers.get('ratelimit-policy')).toBe(
-      `"session";q=${perKey};w=60, "sessions";q=${perPartner};w=60`,
+      `"session";q=${perKey};w=60, "audience";q=${perKey};w=60, "sessions";q=${perPartner};w=60`,
     );
     const left = readRateLimit(rejected.headers.get('ratelimit'));
     expect([left['session']?.['r'], left['sessions']?.['r']]).toEqual([0, perPartner - perKey]);

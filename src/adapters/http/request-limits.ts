@@ -35,6 +35,7 @@ const holders: Readonly<Record<QuotaName, string>> = {
   key: 'This key has',
   partner: "All of this partner's keys together have",
   session: 'Your sessions in the console have',
+  audience: 'All readers of this report together have',
   sessions: "All of this partner's sessions in the console have",
 };
 

@@ -127,6 +127,29 @@ describe('requests of a key', () => {
     expect(admitted).toBe(5);
   });
 
+  it('counts the readers of a linked report apart, and all readers of one audience together', async () => {
+    const { limiter } = sharedWindows();
+    const { admit } = limiter(5, 16);
+    const send = async (windowId: number, id: number): Promise<number> => {
+      const { session, ...others } = browser(windowId, id);
+      const reader = {
+        ...others,
+        session: { ...session, role: 'link', target: { segmentId: 1, audienceId: 1 } },
+      } as const;
+      let admitted = 0;
+      for (;;) {
+        const { exceeded } = await admit(reader);
+        if (exceeded) return admitted;
+        admitted += 1;
+      }
+    };
+    expect(await send(-7, 1)).toBe(5);
+    expect(await send(-7, 2)).toBe(3);
+    expect(await send(-7, 3)).toBe(0);
+    expect(await send(-8, 4)).toBe(5);
+    expect(await send(-9, 5)).toBe(3);
+  });
+
   it('counts from zero in the next window', async () => {
     const { limiter, window, forget } = sharedWindows();
     const { admit } = limiter(2);

@@ -5,14 +5,20 @@ import type { Log } from '../../ports/observability.ts';
 import type { RequestWindows } from '../../ports/request-store.ts';
 
 /** Sessions of the console do not use the quotas of API keys, so that a browser cannot slow down the partner's programs. */
-export type QuotaName = 'key' | 'partner' | 'session' | 'sessions';
+export type QuotaName = 'key' | 'partner' | 'session' | 'audience' | 'sessions';
 
-/** The quotas of a caller: its own, and that of all API keys or of all sessions of the partner. */
-export function quotaNamesOf({ session }: Pick<Caller, 'session'>): readonly [own: QuotaName, all: QuotaName] {
-  return session ? ['session', 'sessions'] : ['key', 'partner'];
+/**
+ * The quotas of a caller: its own, and that of all API keys or of all sessions of the partner. The readers of one linked
+ * report are different people, so each has its own quota, and all of them together have another.
+ */
+export function quotaNamesOf({ session }: Pick<Caller, 'session'>): readonly QuotaName[] {
+  if (!session) return ['key', 'partner'];
+  return session.role === 'link' ? ['session', 'audience', 'sessions'] : ['session', 'sessions'];
 }
 
 export function limitOf(name: QuotaName, { perKey, perPartner }: RequestLimits): number {
+  // The readers of one audience leave half of the requests to the other sessions of the partner.
+  if (name === 'audience') return Math.max(perKey, Math.floor(perPartner / 2));
   return name === 'key' || name === 'session' ? perKey : perPartner;
 }
 
@@ -102,7 +108,7 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
     }
   }
 
-  /** Runs at most one query at a time per budget. One statement refills both budgets of a caller. */
+  /** Runs at most one query at a time per budget. One statement refills all budgets of a caller. */
   async function refill(empty: readonly Budget[]): Promise<void> {
     const idle = empty.filter(({ taking }) => !taking);
     if (idle.length > 0) {
@@ -143,14 +149,20 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
   };
 }
 
-/** IDs of keys are positive, and those of the subjects of sessions are between this ID and zero. */
+/**
+ * IDs of keys are positive. Those of the subjects of sessions are negative and at least `leastSubject`, and those of single
+ * sessions are below it.
+ */
+const leastSubject = -(2 ** 52);
 const allSessions = Number.MIN_SAFE_INTEGER;
 const allKeys = 0;
 
 function windowIdOf(name: QuotaName, caller: Caller): number {
   if (name === 'partner') return allKeys;
   if (name === 'sessions') return allSessions;
-  return caller.session ? caller.session.windowId : caller.keyId;
+  if (!caller.session) return caller.keyId;
+  const { role, id, windowId } = caller.session;
+  return name === 'session' && role === 'link' ? leastSubject - id : windowId;
 }
 
 function hasEnded({ endsAt }: Budget, now: number): boolean {
