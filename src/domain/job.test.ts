@@ -101,12 +101,12 @@ describe('the failure of a job', () => {
 });
 
 describe('combineProgress', () => {
-  const running = { bytesRead: 10, bytesTotal: 40, rowsRead: 2, queuePosition: 1, secondsLeft: 5 };
+  const loading = { bytesRead: 10, bytesTotal: 40, rowsRead: 2, queuePosition: 1, secondsLeft: 5 };
 
   it('adds what the jobs have read, from the position of the first job to the end of the last', () => {
     const waiting = { bytesRead: 0, bytesTotal: 0, rowsRead: 0, queuePosition: 4, secondsLeft: null };
-    expect(combineProgress([running, waiting])).toEqual({ ...running, secondsLeft: null });
-    expect(combineProgress([running, running])).toMatchObject({ bytesRead: 20, bytesTotal: 80, rowsRead: 4 });
+    expect(combineProgress([loading, waiting])).toEqual({ ...loading, secondsLeft: null });
+    expect(combineProgress([loading, loading])).toMatchObject({ bytesRead: 20, bytesTotal: 80, rowsRead: 4 });
   });
 
   it('is complete without a job', () => {
