@@ -24,9 +24,9 @@ export type Loaded<T> = {
   readonly reload: () => void;
 };
 
-type LoadOptions = {
-  /** Loads again this time after each response, while the page is visible. */
-  readonly refreshMs?: number | undefined;
+type LoadOptions<T> = {
+  /** Loads again this time after each response, while the page is visible. Undefined is the end of that. */
+  readonly refreshMs?: number | ((value: T) => number | undefined) | undefined;
   /** Loads again when it changes. The last value stays until then, unlike with another key. */
   readonly version?: string | number;
   /** Calls nothing, for example until a form is complete. */
@@ -35,15 +35,18 @@ type LoadOptions = {
 
 type State<T> = Omit<Loaded<T>, 'reload'> & { readonly key: string };
 
+const retryMs = 30_000;
+
 /** Calls the API when the page opens and whenever `key` changes. */
 export function useApi<T>(
   key: string,
   call: (signal: AbortSignal) => Promise<Answered<T>>,
-  { refreshMs, version, isPaused = false }: LoadOptions = {},
+  { refreshMs, version, isPaused = false }: LoadOptions<T> = {},
 ): Loaded<T> {
   const [attempt, setAttempt] = useState(0);
   const initial = { key, value: undefined, problem: undefined, isLoading: true, next: null };
   const [state, setState] = useState<State<T>>(initial);
+  const fixedMs = typeof refreshMs === 'number' ? refreshMs : undefined;
   useEffect(() => {
     if (isPaused) return undefined;
     return repeat(async (stopped) => {
@@ -52,14 +55,14 @@ export function useApi<T>(
       if (stopped.aborted) return undefined;
       if (result.ok) {
         setState({ key, value: result.value, problem: undefined, isLoading: false, next: result.answer.next });
-      } else {
-        noteExpiry(result.problem);
-        setState((last) => ({ ...last, problem: result.problem, isLoading: false }));
+        return typeof refreshMs === 'function' ? refreshMs(result.value) : refreshMs;
       }
-      return refreshMs;
+      noteExpiry(result.problem);
+      setState((last) => ({ ...last, problem: result.problem, isLoading: false }));
+      return typeof refreshMs === 'function' ? retryMs : refreshMs;
     });
     // `call` is a new function at every render; `key` and `version` say when its result can differ.
-  }, [key, version, attempt, isPaused, refreshMs]);
+  }, [key, version, attempt, isPaused, fixedMs]);
   const current = state.key === key ? state : initial;
   return {
     value: current.value,

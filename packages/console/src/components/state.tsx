@@ -82,6 +82,20 @@ export function ProblemNotice({ problem, onRetry }: { readonly problem: Problem;
   );
 }
 
+type PartProps = { readonly what: string; readonly problem: Problem; readonly onRetry: () => void };
+
+/** A part of a page could not be loaded. The rest of the page is shown. */
+export function PartProblem({ what, problem, onRetry }: PartProps) {
+  return (
+    <p class="notice bad small" role="alert">
+      {what} could not be loaded: {problem.from === 'sdk' ? 'the API did not answer.' : problem.detail}{' '}
+      <button type="button" class="plain no-print" onClick={onRetry}>
+        Try again<span class="visually-hidden"> to load: {what}</span>
+      </button>
+    </p>
+  );
+}
+
 function titleOf(problem: Problem): string {
   if (problem.from === 'sdk') return 'No connection to the API';
   if (problem.status === 404) return 'Not found';

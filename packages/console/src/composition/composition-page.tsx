@@ -20,6 +20,9 @@ import { useHighlights } from './use-highlights.ts';
 import { type ReportQuery, useReport } from './use-report.ts';
 import { type View, readView, viewQuery } from './view.ts';
 
+/** How often a page looks whether the audience is loaded. */
+const loadingRefreshMs = 5_000;
+
 export function CompositionPage() {
   const id = Number(useRoute().params['id']);
   return <Report key={id} segmentId={id} />;
@@ -52,10 +55,12 @@ function Report({ segmentId }: { readonly segmentId: number }) {
     (signal) => api.getAudience(audienceId ?? 0, { query: { include_files: 'false' }, signal }),
     {
       isPaused: audienceId === undefined,
+      refreshMs: ({ status }) => (status < 2 ? loadingRefreshMs : undefined),
     },
   );
-  const limits = useApi(`limits ${report?.computed_at ?? ''}`, (signal) => api.getLimits({ signal }), {
+  const limits = useApi('limits', (signal) => api.getLimits({ signal }), {
     // A new report uses the budget.
+    version: report?.computed_at ?? '',
     isPaused: !report && !problem && !loaded.isWaiting,
   });
 
@@ -104,11 +109,17 @@ function Report({ segmentId }: { readonly segmentId: number }) {
       ) : (
         problem && <ProblemNotice problem={problem} onRetry={loaded.reload} />
       )}
-      {report && <Freshness report={report} isLoading={audience.value !== undefined && audience.value.status < 2} />}
+      {report && (
+        <Freshness
+          report={report}
+          isLoading={audience.value !== undefined && audience.value.status < 2}
+          onReload={loaded.reload}
+        />
+      )}
       {(report || !problem) && (
         <>
-          <Headline highlights={highlights} baselineName={baselineName} isWaiting={loaded.isWaiting} />
-          <Funnel audience={audience.value} />
+          <Headline loaded={highlights} baselineName={baselineName} isWaiting={loaded.isWaiting} />
+          <Funnel loaded={audience} />
         </>
       )}
       {canChoose && (
@@ -136,7 +147,7 @@ function Report({ segmentId }: { readonly segmentId: number }) {
           </div>
           <SideNotes
             report={report}
-            budget={limits.value?.reports.composition}
+            limits={limits}
             overlapUrl={isLink || audienceId === undefined ? null : `/console/overlap?audiences=${audienceId}`}
           />
         </div>

@@ -1,11 +1,21 @@
 import type { Composition } from '@inlet/sdk/browser';
+import { useEffect, useState } from 'preact/hooks';
 import { Notice } from '../components/state.tsx';
 import { formatDay } from '../format.ts';
 
-type Props = { readonly report: Composition; readonly isLoading: boolean };
+type Props = {
+  readonly report: Composition;
+  /** Whether files of the audience are being loaded. */
+  readonly isLoading: boolean;
+  readonly onReload: () => void;
+};
 
 /** Says if the report does not describe the current devices of the audience. */
-export function Freshness({ report: { current, next_report_at }, isLoading }: Props) {
+export function Freshness({ report: { current, next_report_at, computed_at }, isLoading, onReload }: Props) {
+  const [loadedSince, setLoadedSince] = useState<string | null>(null);
+  useEffect(() => {
+    if (isLoading) setLoadedSince(computed_at);
+  }, [isLoading, computed_at]);
   if (!current) {
     return (
       <Notice kind="warn">
@@ -15,5 +25,16 @@ export function Freshness({ report: { current, next_report_at }, isLoading }: Pr
       </Notice>
     );
   }
-  return isLoading ? <Notice>Files are being loaded. The report does not include them yet.</Notice> : null;
+  if (isLoading) return <Notice>Files are being loaded. The report does not include them yet.</Notice>;
+  if (loadedSince !== computed_at) return null;
+  return (
+    <Notice>
+      <div class="row">
+        Files were loaded after this report was counted.
+        <button type="button" onClick={onReload}>
+          Show a current report
+        </button>
+      </div>
+    </Notice>
+  );
 }

@@ -1,9 +1,11 @@
 import type { AudienceDetails } from '@inlet/sdk/browser';
-import { Bar, Skeleton } from '../components/state.tsx';
+import type { Loaded } from '../api.ts';
+import { Bar, PartProblem, Skeleton } from '../components/state.tsx';
 import { formatCount, formatPercent } from '../format.ts';
 
 /** From the upload to the devices that the report describes. */
-export function Funnel({ audience }: { readonly audience: AudienceDetails | undefined }) {
+export function Funnel({ loaded: { value: audience, problem, reload } }: { readonly loaded: Loaded<AudienceDetails> }) {
+  if (!audience && problem) return <PartProblem what="The audience" problem={problem} onRetry={reload} />;
   if (!audience) {
     return (
       <div class="report-funnel">

@@ -1,16 +1,17 @@
 import type { CompositionEntry } from '@inlet/sdk/browser';
-import { Skeleton } from '../components/state.tsx';
+import type { Loaded } from '../api.ts';
+import { PartProblem, Skeleton } from '../components/state.tsx';
 import { entryLabel } from './entry-labels.ts';
 import { headlineOf } from './headline.ts';
 import type { Highlights } from './use-highlights.ts';
 
 type Props = {
-  readonly highlights: Highlights | undefined;
+  readonly loaded: Pick<Loaded<Highlights>, 'value' | 'problem' | 'reload'>;
   readonly baselineName: string;
   readonly isWaiting: boolean;
 };
 
-export function Headline({ highlights, baselineName, isWaiting }: Props) {
+export function Headline({ loaded: { value: highlights, problem, reload }, baselineName, isWaiting }: Props) {
   if (isWaiting) {
     return (
       <p class="headline" aria-live="polite">
@@ -18,6 +19,7 @@ export function Headline({ highlights, baselineName, isWaiting }: Props) {
       </p>
     );
   }
+  if (!highlights && problem) return <PartProblem what="The summary" problem={problem} onRetry={reload} />;
   if (!highlights) {
     return (
       <div class="headline">

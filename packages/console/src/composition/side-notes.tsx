@@ -1,16 +1,24 @@
 import type { Composition, Limits } from '@inlet/sdk/browser';
+import type { Loaded } from '../api.ts';
 import { Budget } from '../components/budget.tsx';
-import { Skeleton } from '../components/state.tsx';
+import { PartProblem, Skeleton } from '../components/state.tsx';
 
 type Props = {
   readonly report: Composition | null;
-  readonly budget: Limits['reports']['composition'] | undefined;
+  readonly limits: Loaded<Limits>;
   readonly overlapUrl: string | null;
 };
 
-export function SideNotes({ report, budget, overlapUrl }: Props) {
+export function SideNotes({ report, limits, overlapUrl }: Props) {
   return (
     <aside aria-label="About this report">
+      <section class="card">
+        <h2>What is an index?</h2>
+        <p>
+          It compares the share of an attribute in the audience with its share in the baseline. 100 means equally
+          common, 180 means 1.8 times as common, and 50 means half as common.
+        </p>
+      </section>
       <section class="card">
         <h2>How certain is this?</h2>
         {report?.protected === false ? (
@@ -25,7 +33,13 @@ export function SideNotes({ report, budget, overlapUrl }: Props) {
       </section>
       <section class="card">
         <h2>New reports left</h2>
-        {budget ? <Budget budget={budget} unit="reports" /> : <Skeleton lines={2} />}
+        {limits.value ? (
+          <Budget budget={limits.value.reports.composition} unit="reports" />
+        ) : limits.problem ? (
+          <PartProblem what="The budget" problem={limits.problem} onRetry={limits.reload} />
+        ) : (
+          <Skeleton lines={2} />
+        )}
         <p>A split or baseline uses one report the first time. Opening a report again is free.</p>
       </section>
       {overlapUrl !== null && (

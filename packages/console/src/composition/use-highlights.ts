@@ -1,5 +1,5 @@
 import type { Answered, Composition, CompositionEntry } from '@inlet/sdk/browser';
-import { api, useApi } from '../api.ts';
+import { type Loaded, api, useApi } from '../api.ts';
 import { type End, endsIn, withoutDuplicates } from './ends.ts';
 import type { ReportQuery } from './use-report.ts';
 
@@ -15,7 +15,7 @@ export function useHighlights(
   segmentId: number,
   query: ReportQuery | null,
   report: Composition | undefined,
-): Highlights | undefined {
+): Pick<Loaded<Highlights>, 'value' | 'problem' | 'reload'> {
   const known = query && report ? endsIn(report, query) : {};
   const isComplete = known.index !== undefined && known.lowest_index !== undefined;
   const { name: _name, ...all } = query ?? { order: 'index' };
@@ -33,5 +33,6 @@ export function useHighlights(
     },
     { isPaused: report === undefined || isComplete },
   );
-  return isComplete && report ? { report, entries: known.index ?? [] } : loaded.value;
+  if (!isComplete || !report) return loaded;
+  return { value: { report, entries: known.index ?? [] }, problem: undefined, reload: loaded.reload };
 }

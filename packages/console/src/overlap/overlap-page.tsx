@@ -19,7 +19,7 @@ export function OverlapPage() {
   const ids = readAudienceIds(query['audiences']);
   const audiences = useAudiences(ids);
   const { overlap, problem, isCounting, count } = useOverlap(ids);
-  const limits = useApi(`limits ${overlap?.computed_at ?? ''}`, (signal) => api.getLimits({ signal }));
+  const limits = useApi('limits', (signal) => api.getLimits({ signal }), { version: overlap?.computed_at ?? '' });
   const budget = limits.value?.reports.overlap;
   const choose = (next: readonly number[]): void =>
     route(next.length === 0 ? path : `${path}?audiences=${next.join(',')}`, true);
