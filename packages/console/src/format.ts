@@ -27,9 +27,10 @@ export function formatWholePercent(share: number): string {
   return wholePercents().format(share);
 }
 
-/** `1.8×` */
-export function formatFactor(index: number): string {
-  return `${factors().format(index)}×`;
+/** `1.8×`, or `1.21×` if one digit would look like `limit`. */
+export function formatFactor(index: number, limit: number): string {
+  const isNear = Math.round(index * 10) === Math.round(limit * 10);
+  return `${isNear ? significant().format(index) : factors().format(index)}×`;
 }
 
 export function formatExactTime(iso: string): string {

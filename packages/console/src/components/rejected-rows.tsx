@@ -29,12 +29,13 @@ export function errorColumns(
     {
       name: 'Reason',
       cell: ({ code, message }) => (
-        <span title={message}>
+        <div>
           <code>{code}</code>
-        </span>
+          <span class="reason-text small muted">{message}</span>
+        </div>
       ),
     },
-    { name: 'Text', cell: ({ text, message }) => (text === null ? message : <RowText text={text} />) },
+    { name: 'Text', cell: ({ text }) => (text === null ? '–' : <RowText text={text} />) },
   ];
 }
 

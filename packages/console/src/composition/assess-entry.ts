@@ -30,7 +30,9 @@ export function assess({
 }: Pick<CompositionEntry, 'index' | 'index_range' | 'small'>): Assessment {
   if (index === null) return 'hidden';
   if (index_range === null || small) return 'unclear';
-  if (index_range.low > typicalIndex.high) return 'over';
-  if (index_range.high < typicalIndex.low) return 'under';
-  return index_range.low >= typicalIndex.low && index_range.high <= typicalIndex.high ? 'typical' : 'unclear';
+  // As the page shows them, so that no index of 120 is called more than typical.
+  const [low, high] = [Math.round(index_range.low * 100), Math.round(index_range.high * 100)];
+  if (low > typicalIndex.high * 100) return 'over';
+  if (high < typicalIndex.low * 100) return 'under';
+  return low >= typicalIndex.low * 100 && high <= typicalIndex.high * 100 ? 'typical' : 'unclear';
 }

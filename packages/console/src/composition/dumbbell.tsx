@@ -89,7 +89,7 @@ export function Legend() {
         </svg>
         range of the exact share
       </span>
-      <span>Index 100: as common as in the baseline</span>
+      <span>Index 100: as common as in the baseline; 150: 1.5 times as common</span>
     </p>
   );
 }

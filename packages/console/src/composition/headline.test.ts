@@ -54,6 +54,13 @@ describe('the headline of a report', () => {
     );
   });
 
+  it('names a number that is outside of the typical band', () => {
+    expect(headline([entry('cooking', 1.234, 0.001), entry('music', 0.7777, 0.001)])).toBe(
+      'This audience over-indexes on cooking (1.23×), and under-indexes on music (0.778×).',
+    );
+    expect(headline([entry('cooking', 1.2034, 0.001)])).toContain('Nothing stands out');
+  });
+
   it('prefers a certain difference to a larger but less certain one', () => {
     expect(headline([entry('rare', 4, 2.7), entry('travel', 1.8)])).toBe(
       'This audience over-indexes on travel (1.8×) and rare (4.0×).',

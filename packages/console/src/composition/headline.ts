@@ -1,6 +1,6 @@
 import type { Composition, CompositionEntry } from '@inlet/sdk/browser';
 import { formatFactor } from '../format.ts';
-import { assess, isComparable } from './assess-entry.ts';
+import { assess, isComparable, typicalIndex } from './assess-entry.ts';
 
 /** A part of the headline. A part with a tone names a difference. */
 export type HeadlinePart = { readonly text: string; readonly tone?: 'over' | 'under' };
@@ -38,7 +38,12 @@ export function headlineOf({ report, entries, baselineName, labelOf }: HeadlineI
   const under = pick(entries, 'under', maxUnder);
   if (over.length === 0 && under.length === 0) return [{ text: nothingStandsOut(entries, baselineName) }];
   const list = (chosen: readonly CompositionEntry[], tone: 'over' | 'under') =>
-    joinParts(chosen.map((entry) => ({ text: `${labelOf(entry)} (${formatFactor(entry.index ?? 0)})`, tone })));
+    joinParts(
+      chosen.map((entry) => ({
+        text: `${labelOf(entry)} (${formatFactor(entry.index ?? 0, tone === 'over' ? typicalIndex.high : typicalIndex.low)})`,
+        tone,
+      })),
+    );
   return [
     { text: 'This audience ' },
     ...(over.length > 0 ? [{ text: 'over-indexes on ' }, ...list(over, 'over')] : []),

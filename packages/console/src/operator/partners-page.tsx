@@ -5,7 +5,7 @@ import { formatBytes, formatCount, formatPercent } from '../format.ts';
 import { type Partner, operatorApi } from './operator-api.ts';
 import './operator.css';
 import { Commands, Meter } from './parts.tsx';
-import { quotasOf } from './partners.ts';
+import { isUnmeasured, quotasOf } from './partners.ts';
 
 const columns: readonly [Column<Partner>, ...Column<Partner>[]] = [
   {
@@ -30,7 +30,8 @@ const columns: readonly [Column<Partner>, ...Column<Partner>[]] = [
   {
     name: 'Stored rows',
     isNumber: true,
-    cell: ({ quotas }) => formatCount(quotas.stored_rows.used),
+    cell: ({ quotas: { stored_rows: rows } }) =>
+      isUnmeasured('stored_rows', rows) ? <span class="muted">Not measured yet</span> : formatCount(rows.used),
   },
   { name: 'Most used quota', cell: (partner) => <MostUsed partner={partner} /> },
   { name: 'Commands', cell: ({ name, cli }) => <Commands cli={cli} of={name} /> },
@@ -78,9 +79,10 @@ function MostUsed({ partner }: { readonly partner: Partner }) {
           All quotas<span class="visually-hidden"> of {partner.name}</span>
         </summary>
         <ul>
-          {quotas.map(({ name, title, used, limit }) => (
+          {quotas.map(({ name, title, used, limit, measured_at }) => (
             <li key={name} class="small">
-              {title}: {format(name, used)} of {format(name, limit)}
+              {title}: {isUnmeasured(name, { measured_at }) ? 'not measured yet' : format(name, used)} of{' '}
+              {format(name, limit)}
             </li>
           ))}
         </ul>

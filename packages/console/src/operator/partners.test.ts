@@ -1,5 +1,13 @@
 import { expect, it } from 'vitest';
-import { quotasOf } from './partners.ts';
+import { isUnmeasured, quotasOf } from './partners.ts';
+
+it.each([
+  ['stored_rows', null, true],
+  ['stored_rows', '2026-11-15T01:12:18.654Z', false],
+  ['audiences', null, false],
+] as const)('knows whether %s measured at %s is unknown', (name, measured_at, expected) => {
+  expect(isUnmeasured(name, { measured_at })).toBe(expected);
+});
 
 it('lists the most used quota of a partner first', () => {
   const quota = (used: number, limit = 100) => ({ used, limit, measured_at: null });

@@ -10,6 +10,14 @@ export function quotasOf(partner: Pick<Partner, 'quotas'>): readonly NamedQuota[
     .toSorted((one, other) => other.share - one.share);
 }
 
+/** These are measured by workers, and the others are counted with every request. */
+const measured: ReadonlySet<QuotaName> = new Set(['stored_rows', 'stored_bytes', 'idempotency_keys']);
+
+/** Whether the number is only a placeholder, because nothing has been measured yet. */
+export function isUnmeasured(name: QuotaName, { measured_at }: Pick<Quota, 'measured_at'>): boolean {
+  return measured.has(name) && measured_at === null;
+}
+
 function shareOf({ limit, used }: Quota): number {
   if (limit === 0) return used === 0 ? 0 : 1;
   return used / limit;
