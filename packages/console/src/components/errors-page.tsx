@@ -1,5 +1,7 @@
+import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { type JobOfErrors, downloadErrors, listErrors, pageOfJob } from './error-list.ts';
+import { formatCount } from '../format.ts';
+import { type Downloaded, type JobOfErrors, downloadErrors, listErrors, pageOfJob } from './error-list.ts';
 import { ChoiceFilter, type FilterBar, Filterbar, useFilters } from './filter-bar.tsx';
 import { visibleText } from './visible-text.ts';
 import { apiQuery } from './list-filters.ts';
@@ -74,28 +76,55 @@ function FileFilter({ bar }: { readonly bar: FilterBar }) {
 type DownloadProps = { readonly job: JobOfErrors; readonly filters: Readonly<Record<string, string>> };
 
 export function DownloadErrors({ job, filters }: DownloadProps) {
-  const [state, setState] = useState<'ready' | 'loading' | 'failed'>('ready');
+  const [rows, setRows] = useState<number | null>(null);
+  const [last, setLast] = useState<Downloaded | null>(null);
   const stop = useRef<AbortController | null>(null);
   async function download(): Promise<void> {
     const own = new AbortController();
     stop.current = own;
-    setState('loading');
-    const isDone = await downloadErrors(job, filters, own.signal);
-    setState(isDone || own.signal.aborted ? 'ready' : 'failed');
+    setRows(0);
+    setLast(null);
+    setLast(await downloadErrors(job, filters, own.signal, setRows));
+    setRows(null);
   }
-  if (state === 'loading') {
+  if (rows !== null) {
     return (
-      <button type="button" onClick={() => stop.current?.abort()}>
-        Cancel the download
-      </button>
+      <>
+        <span class="small muted" aria-live="polite">
+          {formatCount(rows)} rows
+        </span>
+        <button type="button" onClick={() => stop.current?.abort()}>
+          Cancel the download
+        </button>
+      </>
     );
   }
   return (
     <>
-      {state === 'failed' && <Notice kind="bad">The download failed. Try again.</Notice>}
+      {last?.end === 'failed' && (
+        <Notice kind="bad">
+          {last.rows === 0
+            ? 'The download failed. Try again.'
+            : `The download stopped, and the file has only the first ${formatCount(last.rows)} rows. Try again later.`}
+        </Notice>
+      )}
+      {last?.end === 'limit' && (
+        <Notice kind="warn">
+          The file has the first {formatCount(last.rows)} rows. {hintForAll(job)}
+        </Notice>
+      )}
       <button type="button" onClick={() => void download()}>
         Download CSV
       </button>
+    </>
+  );
+}
+
+function hintForAll(job: JobOfErrors): ComponentChildren {
+  if (job.kind === 'audience') return 'The command line exports all of them.';
+  return (
+    <>
+      To get all of them, <a href={pageOfJob(job)}>export the rejected rows of the import</a>.
     </>
   );
 }
