@@ -227,6 +227,33 @@ describe('the upload of files', () => {
     expect(log).toMatchObject({ status: 2, total_rows: '51', unique_devices: '50' });
   });
 
+  it('asks before a link of the console interrupts an upload', async () => {
+    const partner = await newPartner();
+    const page = await openAs(partner, '/console/audiences/new');
+    await page.route(/partNumber=/, () => undefined);
+    await page.getByRole('textbox', { name: 'Name' }).fill('Kept');
+    const file = { name: 'kept.csv', mimeType: '', buffer: Buffer.from(rows(0, 10, 'buy')) };
+    await page.getByLabel('Files to upload').setInputFiles(file);
+    await page.getByText('All 10 rows are valid.').waitFor();
+    await page.getByRole('button', { name: 'Upload and create' }).click();
+    await page.getByRole('button', { name: 'Pause the upload' }).waitFor();
+    const asked: string[] = [];
+    let leaves = false;
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.message());
+      return leaves ? dialog.accept() : dialog.dismiss();
+    });
+    await page.getByRole('link', { name: 'Limits' }).click();
+    await page.evaluate(() => history.back());
+    await expect.poll(() => asked.length).toBe(2);
+    expect(new URL(page.url()).pathname).toBe('/console/audiences/new');
+    await page.getByRole('button', { name: 'Pause the upload' }).waitFor();
+    leaves = true;
+    await page.getByRole('link', { name: 'Limits' }).click();
+    await page.getByRole('heading', { name: 'Limits', level: 1 }).waitFor();
+    expect(asked).toHaveLength(3);
+  });
+
   it('resumes an interrupted upload after a reload', async () => {
     const partner = await newPartner();
     const page = await openAs(partner, '/console/audiences/new');
@@ -265,6 +292,30 @@ describe('the upload of files', () => {
 });
 
 describe('the composition report', () => {
+  it('says which part could not be loaded, and loads it again', async () => {
+    const partner = await newPartner();
+    const { segmentId, audienceId } = await loadReport(partner);
+    const { page, context } = await openPage();
+    await signInWithKey(context, partner.apiKey);
+    const failing = [
+      `**/v2/firstparty/audience/${audienceId}?*`,
+      '**/v1/limits',
+      '**/composition?*order=lowest_index*',
+    ];
+    for (const url of failing) await page.route(url, (route) => route.abort());
+    // The first page of this order has no index for the summary.
+    await page.goto(`/console/segments/${segmentId}/composition?order=devices`);
+    await page.getByText('The audience could not be loaded').waitFor();
+    await page.getByText('The budget could not be loaded').waitFor();
+    await waitUntilLoaded(page);
+    for (const url of failing) await page.unroute(url);
+    for (const what of ['The audience', 'The budget'])
+      await page.getByRole('button', { name: `Try again to load: ${what}` }).click();
+    await page.getByRole('list', { name: 'From upload to match' }).waitFor();
+    await page.getByText('Summer buyers').first().waitFor();
+    expect(await page.getByText('could not be loaded').count()).toBe(0);
+  });
+
   it('sorts, searches, splits, and compares, and exports what the API exports', async () => {
     const partner = await newPartner();
     const { segmentId } = await loadReport(partner);

@@ -6,6 +6,7 @@ import { Notice, ProblemNotice, Skeleton } from '../components/state.tsx';
 import { api, useApi } from '../api.ts';
 import { signedIn } from '../session.ts';
 import type { CheckRules } from './check-file.ts';
+import { confirmLeaving } from './confirm-leaving.ts';
 import { findingsOf, wouldFail } from './describe-upload.ts';
 import { DropZone } from './drop-zone.tsx';
 import { FileList } from './file-list.tsx';
@@ -67,7 +68,11 @@ function Panel({
     if (!job.isUploading) return undefined;
     const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
     addEventListener('beforeunload', warn);
-    return () => removeEventListener('beforeunload', warn);
+    const stopAsking = confirmLeaving('Files are being uploaded. Leave this page, and interrupt the upload?');
+    return () => {
+      removeEventListener('beforeunload', warn);
+      stopAsking();
+    };
   }, [job.isUploading]);
 
   async function add(files: readonly File[]): Promise<void> {
