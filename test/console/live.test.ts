@@ -6,6 +6,7 @@ import { packedRows, rows } from '../support/file-rows.ts';
 import { createPartner } from '../support/partners.ts';
 import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
 import { type ConsoleStores, createConsoleStores } from './support/console-service.ts';
+import { expectAccessible } from './support/expect-accessible.ts';
 import { waitUntilLoaded } from './support/measure.ts';
 import { openPage } from './support/open-page.ts';
 import { signInWithKey } from './support/sign-in.ts';
@@ -74,8 +75,37 @@ describe(
       const dialog = page.getByRole('dialog', { name: 'Clear this audience?' });
       await dialog.getByText('1 open file is canceled').waitFor();
       await dialog.getByText('members/').waitFor();
+      await expectAccessible(page, 'clear of an open audience');
       await dialog.getByRole('button', { name: 'Keep it' }).click();
       await dialog.waitFor({ state: 'hidden' });
+      await page.getByRole('button', { name: /^Cancel append/ }).click();
+      await page.getByRole('dialog', { name: /^Cancel append/ }).waitFor();
+      await expectAccessible(page, 'cancel of an append');
+    });
+
+    it('cancels an import once, although its button is pressed twice', async () => {
+      const partner = await createPartner(service.stores.environment);
+      await partner.upload('file.csv', rows(0, 10));
+      const id = await apiClient(service.url, partner.apiKey).queue({ file_path: 'file.csv', key_type: 1 });
+      const page = await openAs(partner.apiKey, `/console/imports/${id}`);
+      await page.getByRole('button', { name: 'Cancel import' }).click();
+      const dialog = page.getByRole('dialog', { name: `Cancel import ${id}?` });
+      await dialog.getByText('You can retry the import later.').waitFor();
+      await expectAccessible(page, 'cancel of an import');
+      const keys: (string | undefined)[] = [];
+      await page.route(`**/import/${id}/cancel`, async (route) => {
+        keys.push((await route.request().allHeaders())['idempotency-key']);
+        // The response to the first attempt is lost.
+        if (keys.length < 4) return route.abort();
+        return route.continue();
+      });
+      await dialog.getByRole('button', { name: 'Cancel the import' }).dblclick();
+      await dialog.getByRole('alert').getByText('No connection to the API').waitFor();
+      expect(keys).toHaveLength(3);
+      await dialog.getByRole('button', { name: 'Cancel the import' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      expect(new Set(keys).size).toBe(1);
+      expect(keys).toHaveLength(4);
     });
 
     it('follows a load from the queue to its end without a reload, across a killed API', async () => {

@@ -139,6 +139,9 @@ describe('a session', () => {
     const { page, context } = await openPage();
     await page.clock.install();
     await signInWithKey(context, partner.apiKey);
+    await page.goto('/console/limits');
+    await page.getByRole('table', { name: 'Quotas' }).waitFor();
+    await page.waitForLoadState('networkidle');
     const [cookie] = await context.cookies();
     const ofCookie = `token_hash = sha256(convert_to($1, 'UTF8'))`;
     await withDatabase(sharedStores(), (client) =>
@@ -146,11 +149,11 @@ describe('a session', () => {
         cookie?.value,
       ]),
     );
-    await page.goto('/console/limits');
-    await waitUntilLoaded(page);
-    await page.clock.runFor('02:50');
+    await page.evaluate(() => window.dispatchEvent(new Event('focus')));
+    await page.waitForLoadState('networkidle');
+    await page.clock.runFor('02:30');
     expect(await page.getByRole('dialog').count()).toBe(0);
-    await page.clock.runFor('00:15');
+    await page.clock.runFor('00:35');
     const dialog = page.getByRole('dialog', { name: 'Are you still there?' });
     await dialog.getByText('because nothing has been done for a while').waitFor();
     expect(await findViolations(page)).toEqual([]);
