@@ -7,7 +7,7 @@ export type Attention = {
   readonly watch: (listener: () => void) => () => void;
 };
 
-export const ofReader: Attention = {
+const ofReader: Attention = {
   isPresent: () => document.visibilityState === 'visible' && !hasExpired.peek(),
   watch: (listener) => {
     document.addEventListener('visibilitychange', listener);

@@ -32,7 +32,7 @@ const maxAttempts = 5;
 const longestWaitMs = 60_000;
 
 /** How the download ended: with all rows, with the first ones, or because the API no longer answered. */
-export type DownloadEnd = 'complete' | 'limit' | 'failed' | 'aborted';
+type DownloadEnd = 'complete' | 'limit' | 'failed' | 'aborted';
 
 export type Collected = { readonly parts: readonly Blob[]; readonly rows: number; readonly end: DownloadEnd };
 

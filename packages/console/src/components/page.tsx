@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 
 type PageProps = {
   readonly title: string;
@@ -37,11 +37,12 @@ type DialogProps = { readonly title: string; readonly onClose: () => void; reado
 /** A modal dialog. The browser keeps the focus inside and closes it on Escape. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
   useEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} aria-labelledby="dialog-title" onClose={onClose}>
+    <dialog ref={dialog} aria-labelledby={titleId} onClose={onClose}>
       <div class="stack">
-        <h2 id="dialog-title" style={{ fontSize: 'var(--text-l)' }}>
+        <h2 id={titleId} style={{ fontSize: 'var(--text-l)' }}>
           {title}
         </h2>
         {children}
