@@ -33,7 +33,8 @@ export class Killed extends Error {}
 type Kill = { readonly at: number; readonly isBefore: boolean };
 
 const signal = new AbortController().signal;
-const proofSeed = createHash('sha256').update('drop campaign').digest('hex');
+export const apiKey = 'the-key-of-the-broker';
+export const proofSeed = createHash('sha256').update('drop campaign').digest('hex');
 
 /** Runs cycles against real stores and the server of `test/drop`. */
 export class DropCampaign {
@@ -47,7 +48,7 @@ export class DropCampaign {
   policy: DropPolicy = { exempt: [], shared: 'opted_out', other_lists: 'leave' };
   now = new Date('2026-08-20T19:00:00Z');
 
-  private constructor(stores: TestStores, server: DropServer, wired: Wired, apiKey: string) {
+  private constructor(stores: TestStores, server: DropServer, wired: Wired) {
     this.stores = stores;
     this.server = server;
     this.wired = wired;
@@ -72,10 +73,9 @@ export class DropCampaign {
 
   static async start(): Promise<DropCampaign> {
     const stores = await createStores('two');
-    const apiKey = 'the-key-of-the-broker';
     const [server, wired] = await Promise.all([startDropServer(apiKey), wireUp(stores)]);
     await connectSharedStorage(stores.config).send(new CreateBucketCommand({ Bucket: bucketOf(stores) }));
-    return new DropCampaign(stores, server, wired, apiKey);
+    return new DropCampaign(stores, server, wired);
   }
 
   async stop(): Promise<void> {
@@ -173,6 +173,12 @@ export class DropCampaign {
       'SELECT base64Encode(hash) FROM suppressed_hashes_local FINAL ORDER BY 1',
     );
     return new Set(found);
+  }
+
+  /** The step of the open cycle, or null. */
+  async openStep(): Promise<string | null> {
+    const [cycle] = await this.deps.cycles.list(1);
+    return cycle && cycle.finishedAt === null ? cycle.step : null;
   }
 
   /** Merges the parts, of which every statement of a campaign adds some. */
