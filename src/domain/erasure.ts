@@ -241,7 +241,7 @@ export type ErasureProof = {
   readonly partner_id: number | null;
   readonly ids: number;
   readonly invalid_lines: number;
-  /** Precedes the list in the digest, so that the digest of a short list cannot be looked up. */
+  /** Precedes the list in the digest, so that the digest of a short list cannot be looked up. It is not signed. */
   readonly ids_salt: string;
   readonly ids_sha256: string;
   readonly requested_at: string;
@@ -332,7 +332,10 @@ function csvOf(erased: readonly ProofTable[], remaining: readonly ProofReplica[]
   return lines.map((line) => `${line}\r\n`).join('');
 }
 
-/** The text that is signed: the proof without its signature, as JSON with sorted names and without white space. */
+/**
+ * The text that is signed: the proof without its signature and without the salt, as JSON with sorted names and without
+ * white space. Whoever gets a proof without its salt can verify it, but cannot check whether the list is a certain ID.
+ */
 export function signedText(proof: object): string {
-  return canonicalJson(proof);
+  return canonicalJson(Object.fromEntries(Object.entries(proof).filter(([name]) => name !== 'ids_salt')));
 }

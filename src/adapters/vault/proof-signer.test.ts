@@ -25,6 +25,8 @@ describe('ed25519ProofSigner', () => {
     const value = Buffer.from(signature?.value ?? '', 'base64');
     expect(verify(null, Buffer.from(signedText(proof)), key, value)).toBe(true);
     expect(verify(null, Buffer.from(signedText({ ...proof, ids: 2 })), key, value)).toBe(false);
+    // A proof without its salt can be passed on.
+    expect(verify(null, Buffer.from(signedText({ ...proof, ids_salt: '' })), key, value)).toBe(true);
   });
 
   it('signs nothing without a key', () => {

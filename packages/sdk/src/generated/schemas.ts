@@ -547,7 +547,7 @@ export type DeletionProof = {
   readonly partner_id: number | null;
   readonly ids: number;
   readonly invalid_lines: number;
-  /** Precedes the list in `ids_sha256`, as text. */
+  /** Precedes the list in `ids_sha256`, as text. It is not signed. Remove it before you pass the proof on, because with it, others can check whether the list is a certain ID. */
   readonly ids_salt: string;
   /** SHA-256 of `ids_salt` followed by the file as it is stored, or by the IDs: each once, in lowercase with hyphens, in order, followed by a line feed. */
   readonly ids_sha256: string;

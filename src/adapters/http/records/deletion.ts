@@ -85,7 +85,10 @@ export const proofSchema = z
     partner_id: z.int().nullable(),
     ids: z.int(),
     invalid_lines: z.int(),
-    ids_salt: z.string().meta({ description: 'Precedes the list in `ids_sha256`, as text.' }),
+    ids_salt: z.string().meta({
+      description:
+        'Precedes the list in `ids_sha256`, as text. It is not signed. Remove it before you pass the proof on, because with it, others can check whether the list is a certain ID.',
+    }),
     ids_sha256: z.string().meta({
       description:
         'SHA-256 of `ids_salt` followed by the file as it is stored, or by the IDs: each once, in lowercase with hyphens, in order, followed by a line feed.',
