@@ -45,7 +45,7 @@ describe.skipIf(secondsUntilOpen(new Date()) > 0)('inlet privacy drop', () => {
   });
 
   it('continues a cycle whose command was killed, and proves it', { timeout: 300_000 }, async () => {
-    expect(await drop('sync')).toBe('there is no new list\n');
+    expect(await drop('sync')).toBe('There is no new list.\n');
     await campaign.store([device]);
     campaign.server.add({ lists: { MAID: [{ id: 'A7kP2xQ9Lm4R', hash: hashOf(device) }] } });
     const child = spawn(process.execPath, ['bin/inlet', 'privacy', 'drop', 'sync', '--wait'], {
@@ -58,7 +58,7 @@ describe.skipIf(secondsUntilOpen(new Date()) > 0)('inlet privacy drop', () => {
     await withDatabase(campaign.stores, (client) => client.query('UPDATE drop_cycle SET claimed_until = NULL'));
     expect(await drop('sync')).toMatch(/^cycle \d+ waits for workers to erase the devices/);
     await campaign.erase();
-    expect(await drop('sync', '--wait')).toMatch(/^cycle \d+ has ended; every item is answered\n$/);
+    expect(await drop('sync', '--wait')).toMatch(/^Cycle \d+ has ended. Every item is answered.\n$/);
     expect([...(campaign.server.delivered[0]?.answers ?? [])]).toEqual([['A7kP2xQ9Lm4R', ['3']]]);
 
     const status = await drop('status');
@@ -72,7 +72,7 @@ describe.skipIf(secondsUntilOpen(new Date()) > 0)('inlet privacy drop', () => {
     expect(verifyAsInDocs(proof, campaign)).toBe('ok: signed with the published key\nok: nothing remained\n');
 
     const file = campaign.writeFile('corrected.csv', 'Id,Status\nA7kP2xQ9Lm4R,2\n');
-    expect(await drop('amend', id, '--file', file)).toBe('DROP accepted 20260801_4821_MAID_amend1.csv\n');
+    expect(await drop('amend', id, '--file', file)).toBe('DROP accepted 20260801_4821_MAID_amend1.csv.\n');
     expect(campaign.server.delivered[0]?.answers.get('A7kP2xQ9Lm4R')).toEqual(['3', '2']);
   });
 

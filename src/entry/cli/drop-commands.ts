@@ -1,11 +1,11 @@
-import { fieldList, table, wholeNumber } from '@inlet/cli';
+import { fieldList, outputFor, table, wholeNumber } from '@inlet/cli';
 import type { Command } from 'commander';
 import { type DropWait, deadlineOf } from '../../domain/drop.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { DropCycle, DropUpload } from '../../ports/drop.ts';
 import type { DropOutcome } from '../../usecases/privacy/run-drop-cycle.ts';
 import type { CycleReport, DropStatusReport } from '../drop.ts';
-import { parseId, print, printJson, printNote } from './output.ts';
+import { type OutputOptions, operatorCommand, parseId, printJson } from './output.ts';
 
 const listed = 20;
 
@@ -14,41 +14,40 @@ export function addDropCommands(program: Command): void {
   const drop = (privacy ?? program)
     .command('drop')
     .description("process the deletion lists of California's DROP: erase, suppress, and answer every item");
-  drop
-    .command('sync')
-    .description('download the next list, or continue the open cycle, until it has ended or has to wait')
+  operatorCommand(drop, 'sync', 'download the next list, or continue the open cycle, until it has ended or has to wait')
     .option('--wait', 'keep waiting until the cycle has ended')
     .option('--archive <file>', 'use this ZIP file, which the support of DROP has sent again')
-    .action(async ({ wait, archive }: { wait?: true; archive?: string }) => {
+    .action(async ({ wait, archive, ...options }: OutputOptions & { wait?: true; archive?: string }) => {
       const { syncDrop } = await import('../drop.ts');
       const { signal } = stopOnInterrupt();
+      const output = outputFor(options);
       let outcome = await syncDrop({ archive, signal });
       while (outcome.is === 'waiting' || outcome.is === 'held') {
         if (!wait) break;
-        printNote(describeOutcome(outcome));
+        output.note(describeOutcome(outcome));
         await pauseFor(outcome.is === 'waiting' ? outcome.seconds : heldSeconds, signal);
         outcome = await syncDrop({ signal });
       }
-      print(describeOutcome(outcome));
+      output.result(recordOfOutcome(outcome), () => describeOutcome(outcome));
     });
-  drop
-    .command('status')
-    .description('show when the next list is due and the newest cycles; with an ID, show one cycle and its files')
+  operatorCommand(
+    drop,
+    'status',
+    'show when the next list is due and the newest cycles; with an ID, show one cycle and its files',
+  )
     .argument('[id]', 'cycle ID')
     .option('--limit <number>', 'maximum number of cycles', wholeNumber(1, 1_000), listed)
-    .option('--json', 'print JSON')
-    .action(async (id: string | undefined, { limit, json }: { limit: number; json?: true }) => {
+    .action(async (id: string | undefined, { limit, ...options }: OutputOptions & { limit: number }) => {
       const { readCycle, readDropStatus } = await import('../drop.ts');
+      const output = outputFor(options);
       if (id === undefined) {
         const status = await readDropStatus(limit);
-        if (json) printJson(status);
-        else print(describeStatus(status));
+        output.result(status, () => describeStatus(status));
         return;
       }
       const found = await readCycle(parseId('cycle', id));
       if (!found) throw noSuchCycle(id);
-      if (json) printJson(found);
-      else print(describeCycle(found));
+      output.result(found, () => describeCycle(found));
     });
   drop
     .command('report')
@@ -60,16 +59,14 @@ export function addDropCommands(program: Command): void {
       if (!proof) throw new Failure('not_found', `Cycle ${text} does not exist or has not ended.`);
       printJson(proof);
     });
-  drop
-    .command('amend')
-    .description('correct answers of a cycle that has ended')
+  operatorCommand(drop, 'amend', 'correct answers of a cycle that has ended')
     .argument('<id>', 'cycle ID')
     .requiredOption('--file <path>', 'CSV file with the header Id,Status and one line per corrected item')
-    .action(async (text: string, { file }: { file: string }) => {
+    .action(async (text: string, { file, ...options }: OutputOptions & { file: string }) => {
       const { amendDrop } = await import('../drop.ts');
       const { signal } = stopOnInterrupt();
       const name = await amendDrop({ cycleId: parseId('cycle', text), file, signal });
-      print(`DROP accepted ${name}`);
+      outputFor(options).result({ accepted: name }, () => `DROP accepted ${name}.`);
     });
 }
 
@@ -106,12 +103,18 @@ const waits: Readonly<Record<DropWait, string>> = {
 };
 
 function describeOutcome(outcome: DropOutcome): string {
-  if (outcome.is === 'nothing_new') return 'there is no new list';
-  if (outcome.is === 'held') return 'another command is processing the open cycle';
-  if (outcome.is === 'done') return `cycle ${outcome.cycleId} has ended; every item is answered`;
+  if (outcome.is === 'nothing_new') return 'There is no new list.';
+  if (outcome.is === 'held') return 'Another command is processing the open cycle.';
+  if (outcome.is === 'done') return `Cycle ${outcome.cycleId} has ended. Every item is answered.`;
   const { cycleId, seconds, detail } = outcome;
-  const message = detail === null ? '' : `; DROP says: ${detail}`;
-  return `cycle ${cycleId} waits for ${waits[outcome.for]}, at least ${seconds} s${message}`;
+  const message = detail === null ? '' : ` DROP says: ${detail}`;
+  return `Cycle ${cycleId} waits for ${waits[outcome.for]}, at least ${seconds} s.${message}`;
+}
+
+function recordOfOutcome(outcome: DropOutcome) {
+  const cycleId = 'cycleId' in outcome ? outcome.cycleId : null;
+  const waitsFor = outcome.is === 'waiting' ? outcome.for : null;
+  return { outcome: outcome.is, cycle_id: cycleId, waits_for: waitsFor };
 }
 
 function dayOf(date: Date | null): string {
@@ -138,7 +141,7 @@ function describeStatus({ fetch, cycles }: DropStatusReport): string {
     ['next fetch due', dueText(deadlineOf(last))],
   ];
   if (open?.downloadedAt) fields.push([`cycle ${open.id} due`, dueText(deadlineOf(open.downloadedAt))]);
-  if (cycles.length === 0) return `${fieldList(fields, process.stdout)}\n\nthere are no cycles`;
+  if (cycles.length === 0) return `${fieldList(fields, process.stdout)}\n\nThere are no cycles.`;
   const list = table<DropCycle>(
     [
       { title: 'ID', of: ({ id }) => id, align: 'right' },
