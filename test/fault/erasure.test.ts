@@ -18,7 +18,7 @@ import { waitUntil } from '../support/wait-until.ts';
 // Kills a worker at every point between two side effects of an erasure. Another worker continues the batch.
 
 /** Called every second, with or without a batch, or only now and then. The points of their neighbors cover them. */
-const polled = ['erasureQueue.claim', 'erasureQueue.renew', 'erasureQueue.postpone'];
+const polled: ReadonlySet<string> = new Set(['erasureQueue.claim', 'erasureQueue.renew', 'erasureQueue.postpone']);
 
 /** The gate kills workers at so many points, spread evenly over the list, and the long run at all points. */
 const pointsInGate = 3;
@@ -117,7 +117,7 @@ describe('a worker that is killed while it erases devices', () => {
     expect(await findWrong(id, deleted)).toEqual([]);
     points = pointsOf(recorder).filter((point) => {
       const [, method = ''] = /^(?:before|after|in) (erasure[a-zA-Z.]+)/.exec(point) ?? [];
-      return method !== '' && !polled.includes(method);
+      return method !== '' && !polled.has(method);
     });
     for (const statement of ['DELETE', 'INSERT', 'DROP'])
       expect(points).toContainEqual(expect.stringContaining(statement));
