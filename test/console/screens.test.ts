@@ -128,7 +128,7 @@ describe('audiences', () => {
     await page.getByRole('button', { name: 'Clear …' }).click();
     const dialog = page.getByRole('dialog', { name: 'Clear this audience?' });
     await dialog.getByText('60 devices are deleted').waitFor();
-    await dialog.getByText('2 loaded files').waitFor();
+    await dialog.getByText('2 files are removed').waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
     expect(await partner.audiences.get(audienceId)).toMatchObject({ unique_devices: 60 });
@@ -176,14 +176,20 @@ describe('audiences', () => {
     const customer = await partner.createCustomer('Retail Co');
     await partner.audiences.create('Of the partner', 'nothing/');
     await audienceClient(inject('console').url, partner.apiKey, customer.userToken).create('Of Retail', 'nothing/');
-    const page = await openAs(partner, '/console/audiences?customer=*');
-    const names = await rowNames(page, 'Audiences, newest first');
-    expect(names).toEqual([expect.stringContaining('Of Retail'), expect.stringContaining('Of the partner')]);
+    const page = await openAs(partner, '/console/audiences');
+    const names = (): Promise<string[]> => rowNames(page, 'Audiences, newest first');
+    expect(await names()).toEqual([expect.stringContaining('Of Retail'), expect.stringContaining('Of the partner')]);
     await page.getByRole('cell', { name: 'Retail Co' }).waitFor();
     expect(await page.getByRole('link', { name: 'Of Retail' }).count()).toBe(0);
-    const theirs = await openAs(partner, '/console/audiences?customer=*', customer.userToken);
+    await page.getByText('Only the customer itself can open its audiences').waitFor();
+    const owner = page.getByRole('combobox', { name: 'Owner' });
+    await owner.selectOption({ label: 'Retail Co' });
+    await expect.poll(names).toEqual([expect.stringContaining('Of Retail')]);
+    await owner.selectOption({ label: 'Your own' });
+    await expect.poll(names).toEqual([expect.stringContaining('Of the partner')]);
+    const theirs = await openAs(partner, '/console/audiences?owner=own', customer.userToken);
     expect(await rowNames(theirs, 'Audiences, newest first')).toEqual([expect.stringContaining('Of Retail')]);
-    expect(await theirs.getByLabel('Customer (* for all)').count()).toBe(0);
+    expect(await theirs.getByLabel('Owner').count()).toBe(0);
   });
 
   it('shows a customer only their own audiences, and no imports', async () => {

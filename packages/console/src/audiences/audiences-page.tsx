@@ -1,6 +1,7 @@
 import type { Audience } from '@inlet/sdk/browser';
-import { api } from '../api.ts';
+import { api, useApi } from '../api.ts';
 import {
+  ChoiceFilter,
   DayFilters,
   Filterbar,
   type FilterBar,
@@ -15,6 +16,7 @@ import { type Column, PagedTable } from '../components/paged-table.tsx';
 import { Empty, Status, Time } from '../components/state.tsx';
 import { formatCount, formatPercent } from '../format.ts';
 import { signedIn } from '../session.ts';
+import { customerOfOwner, ownChoice, ownerChoice } from './owner-filter.ts';
 
 const refreshMs = 3_000;
 
@@ -51,9 +53,11 @@ const customerColumn: Column<Audience> = {
 
 export function AudiencesPage() {
   const isPartner = signedIn()?.role === 'partner';
-  const bar = useFilters(['status', 'name', ...(isPartner ? ['customer'] : []), 'from', 'to']);
-  const query = apiQuery(bar.filters);
+  const bar = useFilters(['status', 'name', ...(isPartner ? ['owner'] : []), 'from', 'to']);
+  const query = { ...apiQuery(bar.filters), ...(isPartner ? customerOfOwner(bar.filters['owner']) : {}) };
   const canWrite = signedIn()?.scopes.includes('audience:write') ?? false;
+  const customers = useCustomers(isPartner);
+  const hasCustomers = isPartner && customers?.length !== 0;
   return (
     <Page
       title="Audiences"
@@ -69,20 +73,44 @@ export function AudiencesPage() {
       <Filterbar bar={bar} label="Filter audiences">
         <StatusFilter bar={bar} />
         <TextFilter bar={bar} name="name" label="Name contains" max={256} />
-        {isPartner && <TextFilter bar={bar} name="customer" label="Customer (* for all)" max={100} />}
+        {hasCustomers && (
+          <ChoiceFilter
+            bar={bar}
+            name="owner"
+            label="Owner"
+            choices={[['', 'All'], ownChoice, ...(customers ?? []).map(ownerChoice)]}
+          />
+        )}
         <DayFilters bar={bar} />
       </Filterbar>
+      {hasCustomers && (
+        <p class="small muted">
+          Only the customer itself can open its audiences: a user of the customer, or a request with one of its{' '}
+          <a href="/console/customers">user tokens</a>.
+        </p>
+      )}
       <PagedTable
         listKey={JSON.stringify(query)}
         caption="Audiences, newest first"
         load={(page, signal) => api.listAudiences({ query: { limit: 50, ...query, ...page }, signal })}
         rowKey={({ audience_id }) => audience_id}
-        columns={'customer' in query ? [...columns, customerColumn] : columns}
+        columns={hasCustomers ? [...columns, customerColumn] : columns}
         empty={<NoAudiences bar={bar} canWrite={canWrite} />}
         refreshMs={(items) => (items.some(({ status }) => status < 2) ? refreshMs : undefined)}
       />
     </Page>
   );
+}
+
+const customersListed = 1_000;
+
+/** The customers to choose from. Undefined until they are known, or if the session must not list them. */
+function useCustomers(isPartner: boolean): readonly string[] | undefined {
+  const canRead = isPartner && (signedIn()?.scopes.includes('customers:read') ?? false);
+  const { value } = useApi('customers', (signal) => api.listCustomers({ query: { limit: customersListed }, signal }), {
+    isPaused: !canRead,
+  });
+  return value?.map(({ name }) => name);
 }
 
 function NoAudiences({ bar, canWrite }: { readonly bar: FilterBar; readonly canWrite: boolean }) {

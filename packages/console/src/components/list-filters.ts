@@ -7,7 +7,6 @@ const apiNames: Readonly<Record<string, string>> = {
   type: 'log_type',
   path: 'path',
   name: 'name',
-  customer: 'customer',
   code: 'code',
   file: 'file',
 };
