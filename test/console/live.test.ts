@@ -1,9 +1,11 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { readAddresses } from '../../stack/addresses.ts';
 import { audienceClient } from '../acceptance/audience-client.ts';
 import { apiClient } from '../acceptance/api-client.ts';
 import { packedRows, rows } from '../support/file-rows.ts';
 import { createPartner } from '../support/partners.ts';
+import { type Proxy, startProxy } from '../support/proxy.ts';
 import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
 import { type ConsoleStores, createConsoleStores } from './support/console-service.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
@@ -42,14 +44,17 @@ describe(
     let service: ConsoleStores;
     let api: ServiceProcess;
     let worker: ServiceProcess | undefined;
+    let storage: Proxy;
 
     beforeAll(async () => {
+      storage = await startProxy(readAddresses().s3.endpoint);
       service = await createConsoleStores();
       api = await startApi(service.stores.environment, 'console-live');
     });
     afterAll(async () => {
       await Promise.all([stopProcess(api.child), worker && stopProcess(worker.child)]);
       await service.stores.drop();
+      await storage.close();
     });
 
     async function openAs(apiKey: string, path: string): Promise<Page> {
@@ -112,7 +117,8 @@ describe(
       const partner = await createPartner(service.stores.environment);
       await partner.createAttribute('sport', 'sport');
       await partner.upload('first.csv', rows(0, 10, 'sport'));
-      await partner.upload('large.csv.gz', await packedRows(loadedRows, 'sport'));
+      const file = await packedRows(loadedRows, 'sport');
+      await partner.upload('large.csv.gz', file);
       const client = apiClient(service.url, partner.apiKey);
       await client.queue({ file_path: 'first.csv', key_type: 1 });
       const id = await client.queue({ file_path: 'large.csv.gz', key_type: 1 });
@@ -126,11 +132,16 @@ describe(
       await page.getByText('Connection lost. Reconnecting').waitFor({ state: 'hidden' });
       await page.getByText('Waiting behind 1 earlier job.').waitFor();
 
-      worker = await startWorker(service.stores.environment, 'console-live');
-      if (isLong) {
-        await page.getByText('Loading files.').waitFor({ timeout: longestLoadMs });
-        await restartApi();
-      }
+      // The load lasts until the API runs again.
+      storage.make({ is: 'slow', bytesPerSecond: file.length / 60 });
+      worker = await startWorker({ ...service.stores.environment, INLET_S3_ENDPOINT: storage.address }, 'console-live');
+      await page.getByText('Loading files.').waitFor({ timeout: longestLoadMs });
+      api.child.kill('SIGKILL');
+      await page.getByText('Connection lost. Reconnecting').waitFor();
+      await restartApi();
+      await page.getByText('Connection lost. Reconnecting').waitFor({ state: 'hidden' });
+      await page.getByText('Loading files.').waitFor();
+      storage.make({ is: 'none' });
       const count = loadedRows.toLocaleString('en-US');
       await page.getByText(`${count} rows loaded, none rejected.`).waitFor({ timeout: longestLoadMs });
       const seen = await summary.seen();
