@@ -235,7 +235,8 @@ describe('the upload of files', () => {
 
   it('asks before a link of the console interrupts an upload', async () => {
     const partner = await newPartner();
-    const page = await openAs(partner, '/console/audiences/new');
+    const page = await openAs(partner, '/console/audiences');
+    await page.getByRole('link', { name: 'New audience' }).click();
     await page.route(/partNumber=/, () => undefined);
     await page.getByRole('textbox', { name: 'Name' }).fill('Kept');
     const file = { name: 'kept.csv', mimeType: '', buffer: Buffer.from(rows(0, 10, 'buy')) };

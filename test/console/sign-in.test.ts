@@ -149,11 +149,12 @@ describe('a session', () => {
         cookie?.value,
       ]),
     );
+    const checked = page.waitForResponse('**/console/auth/session');
     await page.evaluate(() => window.dispatchEvent(new Event('focus')));
-    await page.waitForLoadState('networkidle');
-    await page.clock.runFor('02:30');
+    await (await checked).finished();
+    await page.clock.runFor('02:00');
     expect(await page.getByRole('dialog').count()).toBe(0);
-    await page.clock.runFor('00:35');
+    await page.clock.runFor('01:05');
     const dialog = page.getByRole('dialog', { name: 'Are you still there?' });
     await dialog.getByText('because nothing has been done for a while').waitFor();
     expect(await findViolations(page)).toEqual([]);
