@@ -253,7 +253,7 @@ describe('the upload of files', () => {
     await page.getByRole('link', { name: 'Limits' }).click();
     await page.evaluate(() => history.back());
     await expect.poll(() => asked.length).toBe(2);
-    expect(new URL(page.url()).pathname).toBe('/console/audiences/new');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/console/audiences/new');
     await page.getByRole('button', { name: 'Pause the upload' }).waitFor();
     leaves = true;
     await page.getByRole('link', { name: 'Limits' }).click();
