@@ -46,7 +46,7 @@ export const dropWaitSeconds: Readonly<Record<DropWait, number>> = {
 export const maxRetryAfterSeconds = 86_400;
 
 /** A broker must fetch the list, and delete its devices, at least this often. */
-export const dropDutyDays = 45;
+const dropDutyDays = 45;
 
 /** The most items of an archive, over all of its lists. */
 export const maxDropItems = 10_000_000;
@@ -58,13 +58,13 @@ export const maxArchiveBytes = 2_000_000_000;
 export const answersPerFile = 1_000_000;
 
 /** The most items of an amendment. */
-export const maxAmendedItems = 100_000;
+const maxAmendedItems = 100_000;
 
 /** The statuses that DROP accepts. */
 export const dropStatus = { exempt: 2, deleted: 3, optedOut: 4, notFound: 5 } as const;
 export type DropStatus = (typeof dropStatus)[keyof typeof dropStatus];
 
-export const itemPattern = /^[A-Za-z0-9]{12}$/;
+const itemPattern = /^[A-Za-z0-9]{12}$/;
 
 const archivePattern = /^(\d{8}_\d{4})_DROP\.zip$/;
 const listPattern = /^(\d{8}_\d{4})_([A-Za-z]{1,20})\.csv$/;

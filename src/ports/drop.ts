@@ -13,7 +13,7 @@ export type DropDelay = {
   readonly message: string;
 };
 
-export type DownloadResult =
+type DownloadResult =
   | { readonly is: 'archive'; readonly name: string; readonly body: Readable }
   | { readonly is: 'nothing_new' }
   | DropDelay;
@@ -32,7 +32,7 @@ export interface DropApi {
   amend(file: { readonly name: string; readonly content: Buffer }, signal: AbortSignal): Promise<UploadResult>;
 }
 
-export type Archive = { readonly name: string; readonly bytes: number; readonly sha256: string };
+type Archive = { readonly name: string; readonly bytes: number; readonly sha256: string };
 export type StoredArchive = Archive & { readonly key: string };
 
 /** An archive on the local disk. */
@@ -87,7 +87,7 @@ export type DropUpload = {
 export type NewUpload = Pick<DropUpload, 'name' | 'isAmendment' | 'key' | 'items' | 'bytes' | 'sha256'>;
 
 /** The list of devices that workers erase, as it is recorded with the erasure. */
-export type ErasureList = { readonly id: number; readonly listId: number; readonly devices: number };
+type ErasureList = { readonly id: number; readonly listId: number; readonly devices: number };
 
 export type DropCycle = {
   readonly id: number;
@@ -185,7 +185,7 @@ export interface CycleSuppression {
   countOutdatedJobs(): Promise<number>;
 }
 
-export type CycleErasure = {
+type CycleErasure = {
   readonly isDone: boolean;
   readonly failure: string | null;
   readonly erased: readonly Omit<ErasedRows, 'partnerId'>[];

@@ -28,7 +28,7 @@ import { type Wired, wireUp } from '../support/wired.ts';
 import { type DropServer, startDropServer } from './drop-server.ts';
 
 /** The process has died. Nothing that it calls afterward has an effect. */
-export class Killed extends Error {}
+class Killed extends Error {}
 
 type Kill = { readonly at: number; readonly isBefore: boolean };
 

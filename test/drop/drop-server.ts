@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { requirePublished } from './published-api.ts';
 import { zipOf } from './zip.ts';
 
 // The other side of `inlet privacy drop`: a server that behaves as the published description of DROP's data broker API
@@ -34,6 +35,8 @@ type Reply = {
   readonly status: number;
   readonly body: object | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Not a response of DROP itself. */
+  readonly isForeign?: true;
 };
 type Behavior = {
   /** Responses that the archive is being prepared, before it is ready. */
@@ -137,7 +140,8 @@ export async function startDropServer(apiKey: string, brokerId = '4821') {
     if (request.headers['x-api-key'] !== apiKey)
       return problem(401, 'API key is missing or invalid. Fix or regenerate the API key and try again.');
     const fault = behavior.fault?.();
-    if (fault) return fault;
+    // A proxy in between can answer with anything.
+    if (fault) return { ...fault, isForeign: true };
     if (behavior.isClosed) return problem(500, 'The system is temporarily unavailable. Try again later.');
     waited += 1;
     if (waited > behavior.validationRequests) validate();
@@ -149,6 +153,8 @@ export async function startDropServer(apiKey: string, brokerId = '4821') {
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const reply = await answer(request);
+    const { status, body, headers = {} } = reply;
+    if (!reply.isForeign) requirePublished(`${request.method} ${request.url}`, { status, body, headers });
     requests.push({ method: request.method ?? '', path: request.url ?? '', status: reply.status });
     // Otherwise, the rest of a request that was not read would be taken for the next one.
     request.resume();

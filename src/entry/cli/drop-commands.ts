@@ -123,6 +123,7 @@ function dayOf(date: Date | null): string {
 
 function sinceText(date: Date): string {
   const days = Math.floor((Date.now() - date.getTime()) / 86_400_000);
+  if (days === 0) return 'today';
   return days === 1 ? '1 day ago' : `${days} days ago`;
 }
 
