@@ -208,8 +208,9 @@ describe('the operator API without a worker', () => {
     await run(canceled.cli.find(({ action }) => action === 'cancel')?.command);
     const after = await jobOf(jobs[2] ?? 0);
     expect(after).toMatchObject({ canceled: true, cli: [{ action: 'show' }] });
-    expect(JSON.parse(await run(after.cli[0]?.command))).toMatchObject({ id: jobs[2], isCancelled: true });
-    for (const { command } of (await lanesOf())[1]?.cli.slice(0, 2) ?? []) expect(await run(command)).toContain('[');
+    expect(JSON.parse(await run(`${after.cli[0]?.command} --json`))).toMatchObject({ job_id: jobs[2], canceled: true });
+    for (const { command } of (await lanesOf())[1]?.cli.slice(0, 2) ?? [])
+      expect(await run(`${command} --json`)).toMatch(/^[[{]/);
   });
 
   it('shows the files of a loaded job, and retries a failed job', async () => {
