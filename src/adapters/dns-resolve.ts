@@ -15,7 +15,9 @@ export function dnsResolve(servers?: readonly string[]): Resolve {
   if (servers) resolver.setServers(servers);
   return (hostname, _options, callback) => {
     void resolveAll(resolver, hostname).then(
+      // oxlint-disable-next-line promise/no-callback-in-promise -- `net` passes a callback
       (addresses) => callback(null, addresses),
+      // oxlint-disable-next-line promise/no-callback-in-promise -- `net` passes a callback
       (error: NodeJS.ErrnoException) => callback(error, []),
     );
   };

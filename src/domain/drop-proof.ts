@@ -26,7 +26,7 @@ type Facts = {
 };
 
 /** What a cycle did, in the form of the proofs of erasures, which it names. Digests are SHA-256, in hexadecimal. */
-export type DropProof = ReturnType<typeof dropProofOf>;
+type DropProof = ReturnType<typeof dropProofOf>;
 
 export type SignedDropProof = DropProof & { readonly signature: ProofSignature | null };
 

@@ -233,7 +233,8 @@ describe('subscriptions', () => {
     const failed = (await objects(id)).find(({ state }) => state === 'failed');
     await upload('kept/1.csv', 67);
     const answer = await send('POST', `/v1/marketplace/import/${failed?.import_log_id}/retry`, {});
-    await market.api.waitForEnd(queuedSchema.parse(await read(answer, 202)).import_log_id);
+    const again = await market.api.waitForEnd(queuedSchema.parse(await read(answer, 202)).import_log_id);
+    expect(again.status).toBe(3);
     await becomes(id, ['kept/1.csv imported', 'kept/2.csv failed', 'kept/done marker', 'kept/1.csv waiting']);
   });
 

@@ -112,7 +112,9 @@ describe.each(topologies)('an attacker who probes the suppression list (topology
       const { erased } = z.object({ erased: rows }).parse(proof);
       const tables = Map.groupBy(erased, ({ table }) => table);
       seen.push(
-        [...tables].map(([table, counts]) => [table, counts.reduce((sum, one) => sum + one.rows_erased, 0)]).toSorted(),
+        [...tables]
+          .map(([table, counts]) => [table, counts.reduce((sum, one) => sum + one.rows_erased, 0)])
+          .toSorted((a, b) => String(a).localeCompare(String(b))),
       );
     };
     const mine = Array.from({ length: own - 1 }, () => randomUUID());

@@ -83,6 +83,7 @@ export async function startReceiverProcess(): Promise<WebhookReceiver & { readon
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (line.startsWith('http')) ready.resolve(line);
       // Its clock started with the process.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the process prints this type
       else received.push({ ...(JSON.parse(line) as ReceivedEvent), at: performance.now() });
     });
     return { child, url: await ready.promise };

@@ -55,7 +55,7 @@ export function statusName(status: JobStatus): string {
 
 // Results are written to standard output and notes to standard error, so that scripts can parse the results.
 
-export function print(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
