@@ -14,12 +14,17 @@ export function dnsResolve(servers?: readonly string[]): Resolve {
   const resolver = new promises.Resolver({ timeout: queryMs, tries, maxTimeout: queryMs });
   if (servers) resolver.setServers(servers);
   return (hostname, _options, callback) => {
-    void resolveAll(resolver, hostname).then(
-      // oxlint-disable-next-line promise/no-callback-in-promise -- `net` passes a callback
-      (addresses) => callback(null, addresses),
-      // oxlint-disable-next-line promise/no-callback-in-promise -- `net` passes a callback
-      (error: NodeJS.ErrnoException) => callback(error, []),
-    );
+    const answer = async (): Promise<void> => {
+      let addresses: LookupAddress[];
+      try {
+        addresses = await resolveAll(resolver, hostname);
+      } catch (error) {
+        callback(error instanceof Error ? error : new Error(String(error)), []);
+        return;
+      }
+      callback(null, addresses);
+    };
+    void answer();
   };
 }
 
