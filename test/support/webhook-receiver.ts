@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { createInterface } from 'node:readline';
+import { z } from 'zod';
 
 export type ReceivedEvent = {
   readonly at: number;
@@ -72,6 +73,13 @@ export async function startReceiver(
   return receiver;
 }
 
+const receivedSchema = z.object({
+  path: z.string(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+  status: z.int().nullable(),
+});
+
 /** A receiver in a process of its own, which keeps its address when it is killed and started again. */
 export async function startReceiverProcess(): Promise<WebhookReceiver & { readonly restart: () => Promise<void> }> {
   const received: ReceivedEvent[] = [];
@@ -83,8 +91,7 @@ export async function startReceiverProcess(): Promise<WebhookReceiver & { readon
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (line.startsWith('http')) ready.resolve(line);
       // Its clock started with the process.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the process prints this type
-      else received.push({ ...(JSON.parse(line) as ReceivedEvent), at: performance.now() });
+      else received.push({ ...receivedSchema.parse(JSON.parse(line)), at: performance.now() });
     });
     return { child, url: await ready.promise };
   };
