@@ -231,6 +231,7 @@ describe('subscriptions', () => {
     await market.partner.upload('kept/done', '');
     await becomes(id, ['kept/1.csv imported', 'kept/2.csv failed', 'kept/done marker']);
     const failed = (await objects(id)).find(({ state }) => state === 'failed');
+    expect(failed?.import_log_id).toEqual(expect.any(Number));
     await upload('kept/1.csv', 67);
     const answer = await send('POST', `/v1/marketplace/import/${failed?.import_log_id}/retry`, {});
     const again = await market.api.waitForEnd(queuedSchema.parse(await read(answer, 202)).import_log_id);
