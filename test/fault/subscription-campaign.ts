@@ -18,6 +18,7 @@ import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { notificationTokens } from '../../src/adapters/vault/keys.ts';
 import { createAttribute } from '../../src/usecases/admin/manage-partners.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import type { Trigger } from '../../src/domain/subscription.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { pickPort } from '../../stack/ports.ts';
 import { device } from '../support/device-id.ts';
@@ -30,9 +31,28 @@ import { newBarePartner, wireAll } from '../support/wired.ts';
 import { configFor } from '../support/environment.ts';
 import { seededRandom } from './webhook-campaign.ts';
 
-// Uploads, overwrites, and renames objects at random, while notifications are lost and workers are killed.
+// Uploads, overwrites, and renames objects at random, while notifications are lost and workers are killed. The first partner
+// writes markers, and the second one uploads earlier content again.
 
-type Version = { readonly key: string; readonly etag: string; readonly device: string; readonly at: number };
+const markerPartner = 0;
+const repeatingPartner = 1;
+const markerName = '_SUCCESS';
+/** After every so many changes, the marker is written again. */
+const changesPerMarker = 5;
+/**
+ * A version that was there for this long after a listing was due must have been seen. A worker that is killed keeps its lease
+ * for 10 s, and then the listing itself takes a while on a busy machine.
+ */
+const unseenMarginMs = 20_000;
+
+type Version = {
+  readonly key: string;
+  readonly etag: string;
+  readonly device: string;
+  readonly at: number;
+  /** When it was overwritten, renamed, or deleted. */
+  goneAt: number | null;
+};
 
 type Seen = { readonly key: string; readonly etag: string; readonly state: string };
 
@@ -106,10 +126,12 @@ export async function startSubscriptionCampaign(
     startWorker({ ...environment, INLET_NOTIFICATIONS_PORT: String(port) }, 'subscription-campaign');
   const workers = await Promise.all(ports.map(start));
   const partners = await Promise.all(
-    Array.from({ length: partnerCount }, async () => {
+    Array.from({ length: partnerCount }, async (_, index) => {
       const partner = await newBarePartner(deps);
       await createAttribute(deps, partner.name, { name: 'sport', foreignKeys: ['sport'] });
-      const settings = { keyType: 1, compressed: false, trigger: { on: 'quiet', seconds: 0 } } as const;
+      const trigger: Trigger =
+        index === markerPartner ? { on: 'marker', name: markerName } : { on: 'quiet', seconds: 0 };
+      const settings = { keyType: 1, compressed: false, trigger } as const;
       const subscription = { ...settings, prefix: 'in/', skipsExisting: false };
       return { ...partner, subscriptionId: await deps.subscriptions.create(partner.id, subscription, null) };
     }),
@@ -120,15 +142,24 @@ export async function startSubscriptionCampaign(
   let serial = 0;
   const etagOf = (text: string): string => `"${createHash('md5').update(text).digest('hex')}"`;
   const record = (version: Version): void => {
+    const before = current.get(version.key);
+    if (before) before.goneAt = version.at;
     versions.push(version);
     current.set(version.key, version);
   };
-  const put = async (key: string): Promise<void> => {
-    serial += 1;
-    const own = device(serial);
+  const put = async (key: string, own = device((serial += 1))): Promise<void> => {
     const text = `${own},sport\n`;
     await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: text }));
-    record({ key, etag: etagOf(text), device: own, at: Date.now() });
+    record({ key, etag: etagOf(text), device: own, at: Date.now(), goneAt: null });
+  };
+  /** Uploads the content that the key had before its current one. */
+  const putEarlier = (key: string): Promise<void> => {
+    const earlier = versions.findLast((version) => version.key === key && version.etag !== current.get(key)?.etag);
+    return put(key, earlier?.device);
+  };
+  let changesOfMarkerPartner = 0;
+  const putMarker = async (prefix: string): Promise<void> => {
+    await s3.send(new PutObjectCommand({ Bucket: bucket, Key: `${prefix}in/${markerName}`, Body: '' }));
   };
   const newKey = (prefix: string): string => {
     return `${prefix}in/${Math.floor(random() * 1e9).toString(36)}-${versions.length}.csv`;
@@ -142,8 +173,9 @@ export async function startSubscriptionCampaign(
     if (!version) return;
     const target = key.replace(/\.csv$/, '-renamed.csv');
     await s3.send(new CopyObjectCommand({ Bucket: bucket, CopySource: `${bucket}/${key}`, Key: target }));
-    record({ ...version, key: target, at: Date.now() });
+    record({ ...version, key: target, at: Date.now(), goneAt: null });
     await s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+    version.goneAt = Date.now();
     current.delete(key);
   };
   const query = <Row extends Record<string, unknown>>(text: string): Promise<Row[]> =>
@@ -158,8 +190,11 @@ export async function startSubscriptionCampaign(
       const choice = random();
       const existing = anyKey(prefix);
       if (choice < 0.7 || existing === undefined) await put(newKey(prefix));
-      else if (choice < 0.85) await put(existing);
+      else if (choice < 0.85) await (partner === repeatingPartner ? putEarlier(existing) : put(existing));
       else await rename(existing);
+      if (partner !== markerPartner) return;
+      changesOfMarkerPartner += 1;
+      if (changesOfMarkerPartner % changesPerMarker === 0) await putMarker(prefix);
     },
     killWorker: async (): Promise<void> => {
       const index = Math.floor(random() * workers.length);
@@ -170,8 +205,11 @@ export async function startSubscriptionCampaign(
       workers[index] = await start(port);
     },
     /** Waits until every current version was imported. */
-    settle: (seconds: number): Promise<void> =>
-      waitUntil(
+    settle: async (seconds: number): Promise<void> => {
+      // The storage may record times in whole seconds, and a marker covers what was written before it.
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      await putMarker(partners[markerPartner]?.prefix ?? '');
+      await waitUntil(
         'every object is imported',
         async () => {
           const [left] = await query<{ waiting: string; imported: string }>(`
@@ -181,32 +219,48 @@ export async function startSubscriptionCampaign(
         },
         seconds,
         500,
-      ),
+      );
+    },
     /** Compares what was loaded with the storage. */
     findErrors: async (): Promise<string[]> => {
-      const rows = await query<Seen & { loads: string; rows: string }>(`
+      const rows = await query<Seen & { loads: string; rows: string; last: string | null }>(`
         SELECT o.key, o.etag, o.state,
+          (SELECT f.etag FROM job_file f WHERE f.key = o.key AND f.status = 2 ORDER BY f.job_id DESC LIMIT 1) AS last,
           (SELECT count(*) FROM job_file f WHERE f.key = o.key AND f.etag = o.etag AND f.status = 2) AS loads,
           (SELECT coalesce(sum(accepted_rows), 0) FROM job_file f WHERE f.key = o.key AND f.etag = o.etag) AS rows
-        FROM subscription_object o`);
+        FROM subscription_object o WHERE o.state <> 'marker'`);
       const seen = new Map(rows.map((row) => [`${row.key} ${row.etag}`, row]));
       const listed = await listAll();
       const errors = rows.flatMap(({ key, etag, state, loads, rows: accepted }) => {
-        const expected = state === 'imported' ? 1 : 0;
+        // A version that was uploaded again after another one is loaded again, if a listing has seen the other one.
+        const uploads = versions.filter((version) => version.key === key && version.etag === etag).length;
         const isKnown = ['imported', 'overwritten', 'deleted'].includes(state);
-        if (isKnown && Number(loads) === expected && Number(accepted) === expected) return [];
+        const isExpected =
+          uploads > 1
+            ? Number(loads) <= uploads && (state !== 'imported' || Number(loads) > 0)
+            : Number(loads) === (state === 'imported' ? 1 : 0);
+        if (isKnown && isExpected && Number(accepted) === Number(loads)) return [];
         return [`${key} ${etag} is ${state}, was loaded ${loads} times, and has ${accepted} rows`];
       });
       for (const version of listed)
         if (seen.get(version)?.state !== 'imported') errors.push(`${version} exists and is not imported`);
+      for (const { key, etag } of current.values()) {
+        const last = seen.get(`${key} ${etag}`)?.last;
+        if (last !== etag) errors.push(`${key} was loaded last as ${last}, and is now ${etag}`);
+      }
+      for (const { key, etag, at, goneAt } of versions) {
+        const livedMs = (goneAt ?? Date.now()) - at;
+        if (!seen.has(`${key} ${etag}`) && livedMs > listSeconds * 1000 + unseenMarginMs)
+          errors.push(`${key} ${etag} was there for ${livedMs} ms and was never seen`);
+      }
       const [files] = await query<{ loaded: string }>('SELECT count(*) AS loaded FROM job_file WHERE status = 2');
-      if (Number(files?.loaded) !== rows.filter(({ state }) => state === 'imported').length)
+      if (Number(files?.loaded) !== rows.reduce((sum, { loads }) => sum + Number(loads), 0))
         errors.push(`${files?.loaded} files were loaded`);
       for (const { id, prefix } of partners) {
         const found = new Set((await attributesOf(stores, id)).map((line) => line.split(' ')[1]));
         const expected = new Set(
           versions.flatMap(({ key, etag, device: own }) =>
-            key.startsWith(prefix) && seen.get(`${key} ${etag}`)?.state === 'imported' ? own : [],
+            key.startsWith(prefix) && Number(seen.get(`${key} ${etag}`)?.loads ?? 0) > 0 ? own : [],
           ),
         );
         if (found.symmetricDifference(expected).size > 0) errors.push(`partner ${id} has other devices`);
@@ -221,7 +275,12 @@ export async function startSubscriptionCampaign(
       const jobs = await query<{ key: string; etag: string; at: Date }>(`
         SELECT o.key, o.etag, job.created_at AS at FROM subscription_object o JOIN job ON job.id = o.job_id`);
       const at = new Map(jobs.map((row) => [`${row.key} ${row.etag}`, row.at.getTime()]));
+      const uploads = Map.groupBy(versions, ({ key, etag }) => `${key} ${etag}`);
+      const seen = states.reduce((sum, { state, count }) => sum + (state === 'marker' ? 0 : Number(count)), 0);
+      const markerPrefix = partners[markerPartner]?.prefix ?? '';
       const lags = versions
+        // Objects that wait for a marker are late on purpose, and only the last upload of a version has a known import.
+        .filter(({ key, etag }) => !key.startsWith(markerPrefix) && uploads.get(`${key} ${etag}`)?.length === 1)
         .flatMap((version) => {
           const queued = at.get(`${version.key} ${version.etag}`);
           return queued === undefined ? [] : Math.max(0, queued - version.at);
@@ -229,7 +288,8 @@ export async function startSubscriptionCampaign(
         .toSorted((one, other) => one - other);
       return {
         versions: versions.length,
-        neverSeen: versions.length - states.reduce((sum, { count }) => sum + Number(count), 0),
+        uploadedAgain: versions.length - uploads.size,
+        neverSeen: uploads.size - seen,
         ...Object.fromEntries(states.map(({ state, count }) => [state, Number(count)])),
         imports: Number(imports[0]?.count),
         notifications: { ...relay.counts },
@@ -250,7 +310,8 @@ export async function startSubscriptionCampaign(
     const found: string[] = [];
     for (let after: string | undefined; ;) {
       const page = await s3.send(new ListObjectsV2Command({ Bucket: bucket, ...(after && { StartAfter: after }) }));
-      for (const { Key: key, ETag: etag } of page.Contents ?? []) found.push(`${key} ${etag}`);
+      for (const { Key: key, ETag: etag } of page.Contents ?? [])
+        if (!key?.endsWith(`/${markerName}`)) found.push(`${key} ${etag}`);
       after = page.IsTruncated === true ? page.Contents?.at(-1)?.Key : undefined;
       if (after === undefined) return found;
     }
