@@ -38,6 +38,9 @@ describe('inlet subscriptions', () => {
     expect(await out(`subscriptions show ${id} --state failed`)).toContain('No file has arrived.');
     expect(await out(`subscriptions pause ${id}`)).toBe(`subscription ${id} is paused\n`);
     expect(await out(`subscriptions resume ${id}`)).toBe(`subscription ${id} is active\n`);
+    expect(await out(`subscriptions update ${id} --daily-at 02:30`)).toBe(
+      `subscription ${id} imports daily at 02:30 UTC\n`,
+    );
     expect(await out(`subscriptions delete ${id}`)).toBe(`subscription ${id} is deleted\n`);
     expect(await out('subscriptions list')).toBe('There are no subscriptions.\n');
     expect(await run(`subscriptions show ${id}`)).toMatchObject({ code: 1 });
@@ -49,6 +52,8 @@ describe('inlet subscriptions', () => {
       'create in/ --key-type foreign --compressed --quiet-seconds 5 --marker x',
       'create in/ --key-type foreign --compressed --every 59',
       'pause x',
+      'update 1',
+      'update 1 --every 60 --daily-at 02:30',
     ])
       expect(await run(`subscriptions ${options}`), options).toMatchObject({ code: 2 });
   });

@@ -46,6 +46,11 @@ describe('inlet webhooks and inlet listen', () => {
     expect(await out('webhooks list')).toMatch(
       new RegExp(`^ *${id} +enabled +0 +import\\.failed +${receiver.url}/cli`, 'm'),
     );
+    expect(await run(`webhooks update ${id}`)).toMatchObject({ code: 2 });
+    expect(await out(`webhooks update ${id} --event audience.deleted --url ${receiver.url}/changed`)).toMatch(
+      new RegExp(`audience\\.deleted +${receiver.url}/changed +cli$`, 'm'),
+    );
+    expect(await out(`webhooks update ${id} --all-events`)).toMatch(/ all +http/);
     const sequence = /event (\d+) will be sent/.exec(await out(`webhooks test ${id}`))?.[1];
     await waitUntil('it has arrived', () => Promise.resolve(receiver.received.length === 1));
     await waitUntil('it is listed', async () => (await out(`webhooks deliveries ${id}`)).includes('HTTP 204'));

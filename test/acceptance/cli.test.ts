@@ -118,6 +118,12 @@ describe('inlet in a script', () => {
   it('lists imports and stops watching when no job is open', async () => {
     const listed = z.array(importLogSchema).parse(await json('imports'));
     expect(listed.length).toBeGreaterThanOrEqual(4);
+    expect((await run('imports --type delete --path good')).out).toBe('No import matches.\n');
+    const done = z.array(importLogSchema).parse(await json('imports --status done --type import --path good'));
+    expect(done.length).toBeGreaterThan(0);
+    expect(done.every(({ status, file_path }) => status === 2 && file_path.startsWith('good'))).toBe(true);
+    expect(await run('imports --status finished')).toMatchObject({ code: 2 });
+    expect(await json('imports --created-to 2020-01-01')).toEqual([]);
     const { out } = await run('imports --limit 2');
     expect(out.split('\n')).toHaveLength(4);
     expect(out).toMatch(/^ID +STATUS +WHAT +PATH OR KEYS/);
@@ -220,6 +226,8 @@ describe('inlet in a script', () => {
     expect(append, history.out).toBeDefined();
     const late = await run(`audience cancel ${id} ${append}`);
     expect([late.code, late.err]).toEqual([2, expect.stringContaining('append_not_cancelable')]);
+    expect((await run('audience list --status failed --name mend')).out).toMatch(new RegExp(`^ *${id} +failed`, 'm'));
+    expect((await run('audience list --status done,running --name mend')).out).toBe('No audience matches.\n');
     await marketplace.partner.upload(`${path}2.csv`, `${device(2)},\n`);
     const retried = await run(`audience retry ${id} ${append} --failed-only --watch`);
     expect([retried.code, retried.out]).toEqual([
@@ -232,6 +240,17 @@ describe('inlet in a script', () => {
     const gone = await run(`audience show ${id}`);
     expect([gone.code, gone.err]).toEqual([1, expect.stringContaining('not_found')]);
     expect((await run('audience list --customer *')).out).not.toContain('Mended');
+  });
+
+  it('dismisses a failed file of an audience', async () => {
+    const made = await run('audience create Dismissed missing.csv --watch');
+    const id = /audience (\d+): failed/.exec(made.out)?.[1];
+    const shown = await run(`audience show ${id}`);
+    const file = /^(path-\d+) +\S*missing\.csv +failed/m.exec(shown.out)?.[1];
+    expect(shown.err).toContain(`inlet audience dismiss ${id} <file>`);
+    expect(await run(`audience dismiss ${id} ${file}`)).toMatchObject({ code: 0, out: `file ${file} is dismissed\n` });
+    expect(await json(`audience show ${id}`)).toMatchObject({ status: 2 });
+    expect(await run(`audience dismiss ${id} 999999`)).toMatchObject({ code: 1 });
   });
 
   it('imports only the failed files again', async () => {

@@ -13,6 +13,7 @@ import { type Column, fieldList, table } from '../terminal/table.ts';
 import { escapeTerminal } from '../terminal/text.ts';
 import { toId, wholeNumber } from './arguments.ts';
 import { addAudienceReports } from './audience-reports.ts';
+import { type ListFilters, filterQuery, withListFilters } from './list-filters.ts';
 import { addChangeAudienceCommands } from './change-audience.ts';
 
 type Watched = CommonOptions & { readonly watch?: true };
@@ -103,6 +104,7 @@ const withCustomer: readonly Column<Audience>[] = [
 ];
 
 const fileColumns: readonly Column<AudienceFile>[] = [
+  { title: 'ID', of: ({ file_id }) => file_id },
   { title: 'FILE', of: ({ s3_path }) => s3_path, canShrink: true },
   { title: 'STATUS', of: statusWord, paint: statusPaint },
   { title: 'ROWS', align: 'right', of: ({ rows_uploaded }) => countOf(rows_uploaded) },
@@ -125,31 +127,45 @@ function addAudienceReads(audience: Command): void {
       output.result(record, () => pageOf(record, output.stdout));
       const more = record.total_files - shownFiles;
       if (more > 0) output.note(`${several(more, 'more file')} not shown. Use --json to list up to 1,000 files.`);
-      if (record.status === 3) output.note(`List the errors: inlet errors ${id} --audience`);
+      if (record.status === 3) {
+        output.note(`List the errors: inlet errors ${id} --audience`);
+        output.note(`Ignore a failed file: inlet audience dismiss ${id} <file>`);
+      }
     });
 
-  partnerCommand(audience, 'list', {
+  const list = partnerCommand(audience, 'list', {
     description: 'list audiences, newest first',
     examples: [
       ['inlet audience list', 'List the newest 50 audiences.'],
       ["inlet audience list --customer '*'", 'List your own audiences and those of all your customers.'],
+      ['inlet audience list --status failed --name summer', 'List the failed audiences with "summer" in their name.'],
     ],
   })
     .option('--customer <name>', 'list the audiences of this customer, or of all customers with *')
     .option('--limit <number>', 'maximum number of audiences, up to 1000', wholeNumber(1, 1000), 50)
-    .action(async (options: CommonOptions & { readonly limit: number; readonly customer?: string }) => {
+    .option('--name <text>', 'list only audiences whose name contains this text');
+  withListFilters(list).action(
+    async (
+      options: CommonOptions &
+        ListFilters & { readonly limit: number; readonly customer?: string; readonly name?: string },
+    ) => {
       const output = outputFor(options);
       const inlet = await connect(options);
-      const { limit, customer } = options;
-      const listed = await inlet.listAudiences({ query: { limit, customer } });
+      const { limit, customer, name } = options;
+      const query = { limit, customer, name, ...filterQuery(options) };
+      const isFiltered = Object.entries(query).some(([key, value]) => key !== 'limit' && value !== undefined);
+      const listed = await inlet.listAudiences({ query });
       const audiences = valueOf(listed);
       output.result(audiences, () =>
         audiences.length === 0
-          ? 'There are no audiences yet.'
+          ? isFiltered
+            ? 'No audience matches.'
+            : 'There are no audiences yet.'
           : table(customer === undefined ? columns : withCustomer, audiences, output.stdout),
       );
       if (listed.ok && listed.answer.next !== null) output.note('There are more audiences. Use a higher --limit.');
-    });
+    },
+  );
 }
 
 function pageOf(record: AudienceDetails, stream: NodeJS.WriteStream): string {

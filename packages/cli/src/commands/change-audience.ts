@@ -47,6 +47,20 @@ export function addChangeAudienceCommands(audience: Command): void {
       output.result({ audience_id: id }, () => `audience ${id} is deleted`);
     });
 
+  partnerCommand(audience, 'dismiss', {
+    description: 'ignore a failed file, which then no longer decides the status of the audience',
+    examples: [['inlet audience dismiss 3 71', 'Dismiss the failed file 71 of audience 3.']],
+  })
+    .argument(...idArgument)
+    .argument('<file>', 'file ID, as shown by `inlet audience show`')
+    .action(async (text: string, file: string, options: CommonOptions) => {
+      const output = outputFor(options);
+      const id = toId('audience', text);
+      const inlet = await connect(options);
+      valueOf(await inlet.dismissFile(id, file));
+      output.result({ audience_id: id, file_id: file }, () => escapeTerminal(`file ${file} is dismissed`));
+    });
+
   partnerCommand(audience, 'history', {
     description: 'list the appends and clears of an audience, newest first',
     examples: [['inlet audience history 3', 'Show what was appended and by whom.']],

@@ -1,8 +1,6 @@
-import type { QueueImport } from '@inlet/sdk';
 import { type Command, Option } from 'commander';
 import { type CommonOptions, partnerCommand } from '../command.ts';
 import { connect } from '../connect.ts';
-import { readEnvironment } from '../environment.ts';
 import { valueOf } from '../failures/api-errors.ts';
 import { wrongUse } from '../failures/cli-failure.ts';
 import { reportQueued } from '../follow/follow-import.ts';
@@ -10,43 +8,7 @@ import { outputFor } from '../terminal/output.ts';
 import { ask } from '../terminal/prompt.ts';
 import { type KeyTypeOptions, keyTypeOption, readKeyType } from './arguments.ts';
 import { printDryRun } from './dry-run.ts';
-
-type CredentialOptions = {
-  readonly region?: string;
-  readonly accessKeyId?: string;
-  readonly roleArn?: string;
-};
-
-/** The secret is read from this variable or a prompt. An option would leave the secret in the shell history. */
-const secretVariable = 'INLET_SOURCE_SECRET_ACCESS_KEY';
-/** Temporary credentials also have a token. */
-const tokenVariable = 'INLET_SOURCE_SESSION_TOKEN';
-
-/** Reads the credentials for the partner's own bucket. */
-async function readCredentials(
-  isOwnBucket: boolean,
-  { region, accessKeyId, roleArn }: CredentialOptions,
-): Promise<QueueImport['credentials']> {
-  if (!isOwnBucket) {
-    if (region === undefined && accessKeyId === undefined && roleArn === undefined) return undefined;
-    throw wrongUse(
-      '--region, --access-key-id, and --role-arn apply only to your own bucket.',
-      'Omit them, or pass the path as s3://<bucket>/<path>.',
-    );
-  }
-  if (roleArn !== undefined && accessKeyId !== undefined) {
-    throw wrongUse('--role-arn and --access-key-id cannot be combined.', 'Pass one of them.');
-  }
-  const of = { region: region ?? (await ask({ what: 'Bucket region', flag: '--region' })) };
-  if (roleArn !== undefined) return { ...of, roleArn };
-  const id =
-    accessKeyId ?? (await ask({ what: 'Access key ID for your bucket', flag: '--access-key-id or --role-arn' }));
-  const secret =
-    readEnvironment()[secretVariable] ??
-    (await ask({ what: 'Secret access key for your bucket', flag: secretVariable, isSecret: true }));
-  const sessionToken = readEnvironment()[tokenVariable];
-  return { ...of, accessKeyId: id, secretAccessKey: secret, ...(sessionToken ? { sessionToken } : {}) };
-}
+import { type CredentialOptions, readCredentials, withCredentialOptions } from './source-credentials.ts';
 
 /**
  * A path without a trailing slash may still be a prefix, but only the storage can tell. In that case, the job reports
@@ -79,7 +41,7 @@ type Options = CommonOptions &
   };
 
 export function addImportCommand(program: Command): void {
-  partnerCommand(program, 'import', {
+  const command = partnerCommand(program, 'import', {
     description: 'import a file or all files under a prefix',
     examples: [
       ['inlet import 2026-11-16.csv.gz --key-type foreign --watch', 'Import one file and wait for completion.'],
@@ -107,13 +69,8 @@ export function addImportCommand(program: Command): void {
         'merge adds the rows to the existing data; replace replaces the data of all attributes in the files',
       ).choices(['merge', 'replace']),
     )
-    .option('--watch', 'wait for completion; exit with code 1 on any failure')
-    .option('--region <region>', 'region of your own bucket')
-    .option(
-      '--access-key-id <id>',
-      'access key ID for your own bucket; the secret is read from INLET_SOURCE_SECRET_ACCESS_KEY or a prompt',
-    )
-    .option('--role-arn <arn>', 'role that Inlet assumes instead of using an access key')
+    .option('--watch', 'wait for completion; exit with code 1 on any failure');
+  withCredentialOptions(command)
     .option('--idempotency-key <key>', 'make the request safe to repeat for a day')
     .option('--dry-run', 'validate the first rows of the first files and import nothing')
     .action(async (path: string, options: Options) => {

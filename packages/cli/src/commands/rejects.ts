@@ -10,8 +10,10 @@ import { type Output, outputFor, untilInterrupted } from '../terminal/output.ts'
 import { progressBar } from '../terminal/progress-bar.ts';
 import { escapeTerminal } from '../terminal/text.ts';
 import { toId } from './arguments.ts';
+import { type CredentialOptions, readCredentials, withCredentialOptions } from './source-credentials.ts';
 
-type Options = CommonOptions & { readonly audience?: string; readonly download?: true; readonly directory: string };
+type Options = CommonOptions &
+  CredentialOptions & { readonly audience?: string; readonly download?: true; readonly directory: string };
 
 /** An export of an import, or of one file of an audience. */
 type Source = {
@@ -24,7 +26,7 @@ type Source = {
 const pollMs = 1_000;
 
 export function addRejectsCommand(program: Command): void {
-  partnerCommand(program, 'rejects', {
+  const command = partnerCommand(program, 'rejects', {
     description: 'export all rejected rows of a finished import',
     examples: [
       ['inlet rejects 12', 'Write all rejected rows of import 12 to your prefix, under rejects/12/.'],
@@ -35,27 +37,30 @@ export function addRejectsCommand(program: Command): void {
     .argument('<id>', 'import ID; with --audience, the ID of a file of the audience')
     .option('--audience <id>', 'the audience that the file belongs to')
     .option('--download', 'download the exported files')
-    .option('--directory <path>', 'directory for downloads', '.')
-    .action(async (text: string, options: Options) => {
-      const output = outputFor(options);
-      const source = options.audience === undefined ? ofImport(toId('import', text)) : ofFile(text, options.audience);
-      const inlet = await connect(options);
-      const ended = await followExport(inlet, source, output);
-      const files: RejectsFile[] = [];
-      for await (const file of source.files(inlet, ended)) {
-        files.push(file);
-        if (options.download && file.url !== null) await downloadRejects(file, options.directory, output);
-      }
-      output.result({ ...ended, files }, () => describe(source, ended));
-      if (!options.download && ended.files_done > 0) output.note('Download them with --download.');
-      if (ended.status === 3) throw failureOfExport(source, ended, files);
-    });
+    .option('--directory <path>', 'directory for downloads', '.');
+  withCredentialOptions(command).action(async (text: string, options: Options) => {
+    const output = outputFor(options);
+    const source =
+      options.audience === undefined
+        ? ofImport(toId('import', text), options)
+        : ofFile(text, options.audience, options);
+    const inlet = await connect(options);
+    const ended = await followExport(inlet, source, output);
+    const files: RejectsFile[] = [];
+    for await (const file of source.files(inlet, ended)) {
+      files.push(file);
+      if (options.download && file.url !== null) await downloadRejects(file, options.directory, output);
+    }
+    output.result({ ...ended, files }, () => describe(source, ended));
+    if (!options.download && ended.files_done > 0) output.note('Download them with --download.');
+    if (ended.status === 3) throw failureOfExport(source, ended, files);
+  });
 }
 
-function ofImport(id: number): Source {
+function ofImport(id: number, options: CredentialOptions): Source {
   return {
     name: `import ${id}`,
-    request: (inlet) => inlet.requestImportRejects(id, {}),
+    request: (inlet) => requestOfImport(inlet, id, options),
     get: (inlet) => inlet.getImportRejects(id),
     files: async function* (inlet) {
       for await (const file of each((page) => inlet.listImportRejects(id, page))) yield valueOf(file);
@@ -63,11 +68,29 @@ function ofImport(id: number): Source {
   };
 }
 
-function ofFile(fileId: string, audience: string): Source {
+/** An export of an import from the partner's own bucket needs the credentials again, unless it is open or done. */
+async function requestOfImport(
+  inlet: Inlet,
+  id: number,
+  options: CredentialOptions,
+): Promise<Awaited<ReturnType<Source['request']>>> {
+  const record = await inlet.getImportLog(id);
+  if (!record.ok) return record;
+  const isOwn = record.value.path_type === 1;
+  const found = isOwn ? await inlet.getImportRejects(id) : null;
+  if (found?.ok && found.value.status !== 3) return found;
+  const credentials = await readCredentials(isOwn, options);
+  return inlet.requestImportRejects(id, credentials === undefined ? {} : { credentials });
+}
+
+function ofFile(fileId: string, audience: string, options: CredentialOptions): Source {
   const id = toId('audience', audience);
   return {
     name: `file ${fileId}`,
-    request: (inlet) => inlet.requestAudienceRejects(id, fileId),
+    request: async (inlet) => {
+      await readCredentials(false, options);
+      return inlet.requestAudienceRejects(id, fileId);
+    },
     get: (inlet) => inlet.getAudienceRejects(id, fileId),
     files: async function* (_inlet, ended) {
       if ('file' in ended && ended.file !== null) yield ended.file;

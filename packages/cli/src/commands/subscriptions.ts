@@ -35,17 +35,38 @@ const objectColumns: readonly Column<SubscriptionObject>[] = [
   { title: 'ERROR', of: ({ error_code: code }) => code ?? '-' },
 ];
 
+type TriggerOptions = {
+  readonly quietSeconds?: number;
+  readonly marker?: string;
+  readonly every?: number;
+  readonly dailyAt?: string;
+};
 type CreateOptions = CommonOptions &
-  KeyTypeOptions & {
+  KeyTypeOptions &
+  TriggerOptions & {
     readonly compressed?: boolean;
     readonly existing?: boolean;
-    readonly quietSeconds?: number;
-    readonly marker?: string;
-    readonly every?: number;
-    readonly dailyAt?: string;
   };
 
-function triggerOf({ quietSeconds, marker, every, dailyAt }: CreateOptions) {
+function withTriggerOptions(command: Command, quietDefault = ''): Command {
+  return command
+    .addOption(
+      new Option('--quiet-seconds <seconds>', `import when nothing has changed for this long${quietDefault}`)
+        .argParser(wholeNumber(0, 3_600))
+        .conflicts(['marker', 'every', 'dailyAt']),
+    )
+    .addOption(
+      new Option('--marker <name>', 'import a folder when this file is written to it').conflicts(['every', 'dailyAt']),
+    )
+    .addOption(
+      new Option('--every <seconds>', 'import at this interval')
+        .argParser(wholeNumber(60, 604_800))
+        .conflicts(['dailyAt']),
+    )
+    .option('--daily-at <time>', 'import once a day at this time in UTC, for example 02:30');
+}
+
+function triggerOf({ quietSeconds, marker, every, dailyAt }: TriggerOptions) {
   const given = { quiet_seconds: quietSeconds, marker, every_seconds: every, daily_at: dailyAt };
   return Object.values(given).some((value) => value !== undefined) ? given : undefined;
 }
@@ -53,7 +74,7 @@ function triggerOf({ quietSeconds, marker, every, dailyAt }: CreateOptions) {
 export function addSubscriptionsCommand(program: Command): void {
   const subscriptions = program.command('subscriptions').description('import files automatically when they arrive');
 
-  partnerCommand(subscriptions, 'create', {
+  const create = partnerCommand(subscriptions, 'create', {
     description: 'import the files that arrive under a prefix',
     examples: [
       [
@@ -70,40 +91,26 @@ export function addSubscriptionsCommand(program: Command): void {
     .addOption(keyTypeOption())
     .option('--compressed', 'the files are gzipped')
     .option('--no-compressed', 'the files are not gzipped')
-    .option('--existing', 'also import the files that exist already')
-    .addOption(
-      new Option('--quiet-seconds <seconds>', 'import when nothing has changed for this long (default: 10)')
-        .argParser(wholeNumber(0, 3_600))
-        .conflicts(['marker', 'every', 'dailyAt']),
-    )
-    .addOption(
-      new Option('--marker <name>', 'import a folder when this file is written to it').conflicts(['every', 'dailyAt']),
-    )
-    .addOption(
-      new Option('--every <seconds>', 'import at this interval')
-        .argParser(wholeNumber(60, 604_800))
-        .conflicts(['dailyAt']),
-    )
-    .option('--daily-at <time>', 'import once a day at this time in UTC, for example 02:30')
-    .action(async (prefix: string, options: CreateOptions) => {
-      const output = outputFor(options);
-      const { compressed } = options;
-      if (compressed === undefined)
-        throw wrongUse('The compression is not specified.', 'Pass --compressed or --no-compressed.');
-      const key_type = await readKeyType(options);
-      const inlet = await connect(options);
-      const created = valueOf(
-        await inlet.createSubscription({
-          prefix,
-          key_type,
-          compressed,
-          existing: options.existing === true ? 'import' : 'skip',
-          trigger: triggerOf(options),
-        }),
-      );
-      output.result(created, () => `subscription ${created.subscription_id} imports what arrives under ${prefix}`);
-      output.note(`See what arrives: inlet subscriptions show ${created.subscription_id}`);
-    });
+    .option('--existing', 'also import the files that exist already');
+  withTriggerOptions(create, ' (default: 10)').action(async (prefix: string, options: CreateOptions) => {
+    const output = outputFor(options);
+    const { compressed } = options;
+    if (compressed === undefined)
+      throw wrongUse('The compression is not specified.', 'Pass --compressed or --no-compressed.');
+    const key_type = await readKeyType(options);
+    const inlet = await connect(options);
+    const created = valueOf(
+      await inlet.createSubscription({
+        prefix,
+        key_type,
+        compressed,
+        existing: options.existing === true ? 'import' : 'skip',
+        trigger: triggerOf(options),
+      }),
+    );
+    output.result(created, () => `subscription ${created.subscription_id} imports what arrives under ${prefix}`);
+    output.note(`See what arrives: inlet subscriptions show ${created.subscription_id}`);
+  });
 
   partnerCommand(subscriptions, 'list', {
     description: 'list your subscriptions',
@@ -157,6 +164,21 @@ export function addSubscriptionsCommand(program: Command): void {
         );
       },
     );
+
+  const update = partnerCommand(subscriptions, 'update', {
+    description: 'change when the files that arrive are imported',
+    examples: [['inlet subscriptions update 1 --daily-at 02:30', 'Import once a day from now on.']],
+  }).argument('<id>', 'subscription ID');
+  withTriggerOptions(update).action(async (text: string, options: CommonOptions & TriggerOptions) => {
+    const output = outputFor(options);
+    const id = toId('subscription', text);
+    const trigger = triggerOf(options);
+    if (!trigger)
+      throw wrongUse('The trigger is not specified.', 'Pass --quiet-seconds, --marker, --every, or --daily-at.');
+    const inlet = await connect(options);
+    const changed = valueOf(await inlet.updateSubscription(id, { trigger }));
+    output.result(changed, () => `subscription ${id} imports ${describeTrigger(changed.trigger)}`);
+  });
 
   for (const [name, paused, what] of [
     ['pause', true, 'start no more imports; files that arrive wait'],

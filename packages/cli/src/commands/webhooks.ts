@@ -1,4 +1,4 @@
-import type { Webhook, WebhookDelivery } from '@inlet/sdk';
+import type { CreateWebhook, Webhook, WebhookDelivery } from '@inlet/sdk';
 import { type Command, Option } from 'commander';
 import { type CommonOptions, partnerCommand } from '../command.ts';
 import { connect } from '../connect.ts';
@@ -35,6 +35,13 @@ function lastResult(attempt: WebhookDelivery['attempts'][number] | undefined): s
   if (!attempt) return '-';
   return attempt.status === null ? (attempt.error ?? '-') : `HTTP ${attempt.status}`;
 }
+
+type UpdateOptions = CommonOptions & {
+  readonly url?: string;
+  readonly event?: string[];
+  readonly allEvents?: true;
+  readonly description?: string;
+};
 
 const keepSecret = 'Store the secret now. It is not shown again.';
 
@@ -176,6 +183,33 @@ export function addWebhooksCommand(program: Command): void {
       output.note(keepSecret);
     });
 
+  partnerCommand(webhooks, 'update', {
+    description: 'change the URL, the types of events, or the description of a webhook',
+    examples: [
+      [
+        'inlet webhooks update 1 --url https://example.com/new',
+        'Send events, also those that are pending, to another URL.',
+      ],
+      ['inlet webhooks update 1 --all-events', 'Send events of all types.'],
+    ],
+  })
+    .argument('<id>', 'webhook ID')
+    .option('--url <url>', 'URL that starts with https://')
+    .addOption(new Option('--event <types...>', 'types of events').conflicts('allEvents'))
+    .option('--all-events', 'send all types, including types of later releases')
+    .option('--description <text>', 'a note for yourself')
+    .action(async (text: string, options: UpdateOptions) => {
+      const { url, event, allEvents, description } = options;
+      const output = outputFor(options);
+      const id = toId('webhook', text);
+      if ([url, event, allEvents, description].every((value) => value === undefined))
+        throw wrongUse('Nothing is changed.', 'Pass --url, --event, --all-events, or --description.');
+      const event_types = allEvents ? null : event && toTypes(event);
+      const inlet = await connect(options);
+      const changed = valueOf(await inlet.updateWebhook(id, { url, description, event_types }));
+      output.result(changed, () => table(webhookColumns, [changed], output.stdout));
+    });
+
   for (const [name, enabled, what] of [
     ['enable', true, 'enable a webhook, which then gets the events that it has missed'],
     ['disable', false, 'disable a webhook; its events are kept'],
@@ -208,36 +242,33 @@ export function addWebhooksCommand(program: Command): void {
     });
 }
 
-type SelectableType =
-  | 'import.finished'
-  | 'import.failed'
-  | 'delete.finished'
-  | 'delete.failed'
-  | 'audience.file.finished'
-  | 'audience.ready'
-  | 'audience.cleared'
-  | 'report.ready'
-  | 'webhook.failing'
-  | 'webhook.disabled';
+type SelectableType = NonNullable<CreateWebhook['event_types']>[number];
 
-const selectableTypes: readonly SelectableType[] = [
-  'import.finished',
-  'import.failed',
-  'delete.finished',
-  'delete.failed',
-  'audience.file.finished',
-  'audience.ready',
-  'audience.cleared',
-  'report.ready',
-  'webhook.failing',
-  'webhook.disabled',
-];
+const selectable: Readonly<Record<SelectableType, true>> = {
+  'import.finished': true,
+  'import.failed': true,
+  'import.rejects.finished': true,
+  'import.rejects.failed': true,
+  'delete.finished': true,
+  'delete.failed': true,
+  'audience.file.finished': true,
+  'audience.ready': true,
+  'audience.cleared': true,
+  'audience.deleted': true,
+  'audience.rejects.finished': true,
+  'audience.rejects.failed': true,
+  'report.ready': true,
+  'webhook.failing': true,
+  'webhook.disabled': true,
+};
+
+function isSelectable(text: string): text is SelectableType {
+  return Object.hasOwn(selectable, text);
+}
 
 function toTypes(texts: readonly string[]): SelectableType[] {
   return texts.map((text) => {
-    const type = selectableTypes.find((one) => one === text);
-    if (type === undefined)
-      throw wrongUse(`"${text}" is not a type of event.`, `The types are ${selectableTypes.join(', ')}.`);
-    return type;
+    if (isSelectable(text)) return text;
+    throw wrongUse(`"${text}" is not a type of event.`, `The types are ${Object.keys(selectable).join(', ')}.`);
   });
 }
