@@ -96,7 +96,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /where "log"\."partner_id" = \$/,
   ],
   'lane/cancel-job.ts': [/from "job" where "id" = \$.* and "partner_id" = \$.* for update/],
-  'lane/job-events.ts': [byWorkers],
+  'lane/job-events.ts': [ofFoundAudience],
   'lane/lane-store.ts': [
     /^select "prefix" from "partner" where "id" = \$/,
     byWorkers,
@@ -160,7 +160,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /WHERE s\.partner_id = \$\d+ AND s\.deleted_at IS NULL/,
     ofFoundSubscription,
   ],
-  'webhook-queue.ts': Array.from({ length: 4 }, () => byWorkers),
+  'webhook-queue.ts': Array.from({ length: 6 }, () => byWorkers),
   'webhook-store.ts': [
     ofFoundWebhook,
     ofFoundWebhook,
