@@ -17,7 +17,7 @@ import { rememberSecrets } from '../support/known-secrets.ts';
 import { operationsOf, parseOpenApi, readOpenApiText } from '../support/openapi/document.ts';
 import { type Call, type Target, callsAt } from '../support/operation-calls.ts';
 import { type Service, startService } from '../support/running-service.ts';
-import { type TestStores, createStores } from '../support/stores.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 import { apiClient } from './api-client.ts';
 import { audienceClient } from './audience-client.ts';
@@ -38,6 +38,7 @@ const access = (partner: Access, customer: Access, link: Access): Readonly<Recor
 const ofPartner = access('own', 'denied', 'denied');
 const ofAudiences = access('own', 'own', 'denied');
 const ofLink = access('own', 'own', 'linked');
+const ofOperator = { ...access('denied', 'denied', 'denied'), operator: 'own' } as const;
 const rows: Readonly<Record<string, Readonly<Record<Role, Access>>>> = {
   listImportLogs: ofPartner,
   getImportLog: ofPartner,
@@ -109,18 +110,25 @@ const rows: Readonly<Record<string, Readonly<Record<Role, Access>>>> = {
   getOverlap: ofAudiences,
   listEvents: ofAudiences,
   getLimits: access('own', 'own', 'own'),
+  startUpload: ofAudiences,
+  getUpload: ofAudiences,
+  completeUpload: ofAudiences,
+  abortUpload: ofAudiences,
+  listStorageKeys: ofPartner,
+  rotateStorageKeys: ofPartner,
+  listOperatorLanes: ofOperator,
+  listOperatorJobs: ofOperator,
+  getOperatorJob: ofOperator,
+  listOperatorPartners: ofOperator,
+  getOperatorEngine: ofOperator,
+  listOperatorBackups: ofOperator,
+  listOperatorAlerts: ofOperator,
 };
 
-/**
- * Without the operations for operators, uploads, and storage keys, which operation-credentials.test.ts, uploads.test.ts,
- * and storage-keys.test.ts cover.
- */
-const documented = operationsOf(parseOpenApi(readOpenApiText())).filter(
-  ({ path }) => !['/v1/operator/', '/v1/uploads', '/v1/storage-keys'].some((prefix) => path.startsWith(prefix)),
-);
+const documented = operationsOf(parseOpenApi(readOpenApiText()));
 const statusSchema = z.looseObject({ code: z.string() });
 
-type Tenant = { readonly target: Target; readonly marker: string };
+type Tenant = { readonly target: Target & { readonly uploadId: string }; readonly marker: string };
 
 describe('the access of a session', () => {
   let stores: TestStores;
@@ -141,6 +149,9 @@ describe('the access of a session', () => {
     const other = await client.create(`${marker} other`, `${marker}/`);
     const doomed = await client.create(`${marker} doomed`, `${marker}/`);
     const appendId = (await client.get(first.audienceId)).file[0]?.append_id ?? 0;
+    const make = (path: string, body: unknown): Promise<string> => createAt(client.request, path, body);
+    const makeOwn = (path: string, body: unknown): Promise<string> =>
+      createAt(apiClient(api.url, owner.apiKey).request, path, body);
     const target = {
       importLogId,
       failedImportLogId: importLogId,
@@ -148,17 +159,46 @@ describe('the access of a session', () => {
       audienceId: first.audienceId,
       otherAudienceId: other.audienceId,
       segmentId: first.segmentId,
-      fileId: 999_999,
+      fileId: await addFailedFile({ marker, owner, audienceId: first.audienceId, appendId }),
       ...(await newSpare(marker, owner)),
       openAppendId: appendId,
       failedAppendId: appendId,
       doomedAudienceId: doomed.audienceId,
-      webhookId: 999_999,
-      subscriptionId: 999_999,
-      deletionId: 999_999,
+      webhookId: Number(await makeOwn('/v1/webhooks', { url: `https://example.com/${marker}` })),
+      subscriptionId: Number(
+        await makeOwn('/v1/marketplace/subscriptions', { prefix: `${marker}/`, key_type: 1, compressed: false }),
+      ),
+      deletionId: Number(await makeOwn('/v1/privacy/deletions', { ids: ['a3f1c2d4-5678-90ab-cdef-1234567890ab'] })),
+      uploadId: await make('/v1/uploads', { file_path: `${marker}.csv`, bytes: 5 }),
     };
     return { target, marker };
   };
+  /** Returns the ID in the `Location` header. */
+  const createAt = async (
+    request: (path: string, init: RequestInit) => Promise<Response>,
+    path: string,
+    body: unknown,
+  ): Promise<string> => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await request(path, { method: 'POST', headers, body: JSON.stringify(body) });
+    const id = response.headers.get('location')?.split('/').at(-1);
+    const text = await response.text();
+    if (id === undefined) throw new Error(`${path}: HTTP ${response.status}: ${text}`);
+    const made: unknown = JSON.parse(text);
+    if (typeof made === 'object' && made !== null && 'secret' in made) rememberSecrets(String(made.secret));
+    return id;
+  };
+  /** No file is uploaded, so the entry is written to the table. */
+  const addFailedFile = (of: { marker: string; owner: BarePartner; audienceId: number; appendId: number }) =>
+    withDatabase(stores, async (client) => {
+      const { rows: made } = await client.query<{ id: string }>(
+        `INSERT INTO job_file (job_id, partner_id, key, path, etag, size, status, batch_id, audience_id, generation,
+           failure_code, failure_detail)
+         VALUES ($1, $2, $3, $3, 'e', 1, 3, 1, $4, 0, 'empty_file', $3) RETURNING id`,
+        [of.appendId, of.owner.id, `${of.marker}.csv`, of.audienceId],
+      );
+      return Number(made[0]?.id);
+    });
   /** A key and a customer that nobody uses. */
   const newSpare = async (marker: string, owner: BarePartner) => {
     const key = await addApiKey(deps, owner, { name: marker, scopes: ['audience:read'] });
@@ -228,8 +268,28 @@ describe('the access of a session', () => {
       { operation: 'followImportLog', method: 'GET', path: `/v1/marketplace/import/${target.importLogId}/events` },
       { operation: 'followAudience', method: 'GET', path: `/v2/firstparty/audience/${target.audienceId}/events` },
     ];
-    return [...streams, ...callsAt(target)];
+    const upload = `/v1/uploads/${target.uploadId}`;
+    const uploads = [
+      { operation: 'getUpload', method: 'GET', path: upload },
+      { operation: 'startUpload', method: 'POST', path: '/v1/uploads', body: { file_path: 'any.csv', bytes: 5 } },
+      { operation: 'completeUpload', method: 'POST', path: `${upload}/complete`, body: {} },
+      { operation: 'abortUpload', method: 'DELETE', path: upload, body: {} },
+    ];
+    // A rotation would need a user of the storage. The invalid body is rejected after the access was checked.
+    const storageKeys = [
+      { operation: 'listStorageKeys', method: 'GET', path: '/v1/storage-keys' },
+      { operation: 'rotateStorageKeys', method: 'POST', path: '/v1/storage-keys/rotate', body: { overlap_hours: -1 } },
+    ];
+    return [...streams, ...uploads, ...storageKeys, ...operatorCalls(target), ...callsAt(target)];
   }
+  const operatorCalls = ({ importLogId }: Target): Call[] =>
+    documented
+      .filter(({ path }) => path.startsWith('/v1/operator/'))
+      .map(({ operationId, method, path }) => ({
+        operation: operationId,
+        method,
+        path: path.replaceAll(/\{\w+\}/g, String(importLogId)),
+      }));
   async function ask(browser: Browser, { method, path, body }: Call): Promise<{ status: number; text: string }> {
     const abort = new AbortController();
     const response = await browser.request(path, {
@@ -274,13 +334,25 @@ describe('the access of a session', () => {
       const isOfPartner = rows[call.operation] === ofPartner && role === 'partner' && tenant !== 'otherPartner';
       // A partner may list the audiences of its customers.
       const isListed = call.path.endsWith('customer=*') && role === 'partner' && tenant !== 'otherPartner';
+      // An operator sees the paths of all jobs.
+      const isOfOperator = allowed === 'own' && role === 'operator';
       const mayKnow =
-        isListed || isOwn || isOfPartner || call.operation === 'listEvents' || call.operation === 'listImportLogs';
+        isListed ||
+        isOwn ||
+        isOfPartner ||
+        isOfOperator ||
+        call.operation === 'listEvents' ||
+        call.operation === 'listImportLogs';
       if (!mayKnow && text.includes(marker)) wrong.push(`reveals ${problem}`);
-      // A problem in the same operation on own data shows that the call itself is valid.
-      // The audiences have no files.
-      const readsId = call.method === 'GET' && /\/\d+/.test(call.path) && call.operation !== 'getAudienceRejects';
-      if (readsId && !expectsDenial && !isOfPartner && (status === 404) === isOwn) wrong.push(problem);
+      if (expectsDenial || isOfOperator || !/\/\d+|\/uploads\/./.test(call.path)) continue;
+      // What another tenant has does not exist, whatever the call does with it.
+      const isForeign = !isOwn && !isOfPartner;
+      // A customer's path outside of its folder is rejected before anything is looked up. The other call renames.
+      const isPathRejected = status === 400 && codeOf(text) === 'invalid_file_path';
+      if (isForeign && status !== 404 && !isPathRejected) wrong.push(`finds ${problem}`);
+      // The same operation on own data shows that the call itself is valid. Nothing was exported.
+      const readsOwn = !isForeign && call.method === 'GET' && !/(?:Rejects|Proof)$/.test(call.operation);
+      if (readsOwn && status === 404) wrong.push(problem);
     }
     expect(wrong).toEqual([]);
   });
