@@ -34,6 +34,7 @@ const steps: Readonly<Record<string, readonly string[]>> = {
   servers: vitest('servers', ...serverTests()),
   pages: vitest('pages'),
   measured: vitest('measured'),
+  privacy: vitest('privacy'),
   fault: vitest('fault'),
   'fault-alone': vitest('fault-alone'),
   misconfigured: vitest('misconfigured'),
