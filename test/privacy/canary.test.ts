@@ -175,7 +175,7 @@ describe('erasure of a device', () => {
   it('leaves no trace of a device that an operator erased', async () => {
     await market.partner.upload('ids.csv', `${others[1]}\nnot-an-id\n${others[2]}\n`);
     const ofFile = await requestDeletion({ file_path: 'ids.csv' });
-    expect(await market.partner.operate('privacy', 'erase', '--id', canary)).toMatch(/^erasure \d+ of 1 device IDs/);
+    expect(await market.partner.operate('privacy', 'erase', '--id', canary)).toMatch(/^Erasure \d+ of 1 device IDs/);
     expect(await untilErased(ofFile)).toMatchObject({ status: 2, ids: 2, invalid_lines: 1, source: 'file' });
     await waitUntil('every erasure is done', () =>
       withDatabase(

@@ -156,7 +156,7 @@ describe.each(places)('a row of a suppressed device that is staged in $place', (
     expect(await stored('device', 'device_attributes_local', ofPartner())).toHaveLength((listed.length - 1) * 2);
     // The other partner still has the device, so it stays known.
     expect(await stored('device', 'known_devices_local')).toHaveLength(listed.length + 1);
-    expect(await market.partner.operate('privacy', 'erase', '--id', erased)).toMatch(/^erasure \d+ of 1 device IDs/);
+    expect(await market.partner.operate('privacy', 'erase', '--id', erased)).toMatch(/^Erasure \d+ of 1 device IDs/);
     await waitUntil('every erasure is done', () =>
       withDatabase(
         market.stores,
