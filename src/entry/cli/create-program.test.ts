@@ -64,6 +64,7 @@ describe('the program', () => {
       'clear',
       'rename',
       'delete',
+      'dismiss',
       'history',
       'cancel',
       'retry',
