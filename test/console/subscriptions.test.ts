@@ -95,7 +95,7 @@ describe('the pages of subscriptions', () => {
     expect(await page.getByRole('button', { name: 'Create a subscription' }).count()).toBe(0);
     const { userToken } = await partner.createCustomer('Retail Co');
     const theirs = await openAs(partner.apiKey, userToken);
-    await theirs.getByRole('heading', { name: 'This page does not exist' }).waitFor();
+    await theirs.getByRole('heading', { name: 'Your account has no access to this page' }).waitFor();
     expect(await theirs.getByRole('link', { name: 'Subscriptions' }).count()).toBe(0);
   });
 });

@@ -2,6 +2,7 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import { preloadPage } from './pages.ts';
 import { loadSession, watchSession } from './session.ts';
+import { watchLeaving } from './upload/confirm-leaving.ts';
 import './theme.css';
 import './base.css';
 
@@ -16,6 +17,7 @@ function loadLanguage(): Worker {
 
 /** The document shows the placeholders, because rendering them here would delay the page. */
 async function start(): Promise<void> {
+  watchLeaving();
   await loadSession();
   watchSession();
   const root = document.querySelector('#app');

@@ -14,27 +14,33 @@ function withoutFragment(href: string): string {
   return href.split('#')[0] ?? '';
 }
 
-/**
- * Asks before the reader leaves the page inside the console. Runs before the router, because it captures the events. Returns
- * the function that stops asking.
- */
+/** The question of the page that is open, with its address. Null if the reader can leave without a question. */
+let asked: { readonly question: string; readonly href: string } | null = null;
+
+/** Call before the router listens, because the browser calls the listeners of the window in the order in which they were added. */
+export function watchLeaving(): void {
+  addEventListener('click', onClick, { capture: true });
+  addEventListener('popstate', onBack);
+}
+
+/** Asks before the reader leaves the page inside the console. Returns the function that stops asking. */
 export function confirmLeaving(question: string): () => void {
-  const { href } = location;
-  const click = (event: MouseEvent): void => {
-    const link = event.composedPath().find((element) => element instanceof HTMLAnchorElement);
-    if (!link || !opensInPlace(event, link, location) || confirm(question)) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-  };
-  const back = (event: PopStateEvent): void => {
-    if (confirm(question)) return;
-    event.stopImmediatePropagation();
-    history.pushState(null, '', href);
-  };
-  addEventListener('click', click, { capture: true });
-  addEventListener('popstate', back, { capture: true });
+  asked = { question, href: location.href };
   return () => {
-    removeEventListener('click', click, { capture: true });
-    removeEventListener('popstate', back, { capture: true });
+    asked = null;
   };
+}
+
+function onClick(event: MouseEvent): void {
+  if (!asked) return;
+  const link = event.composedPath().find((element) => element instanceof HTMLAnchorElement);
+  if (!link || !opensInPlace(event, link, location) || confirm(asked.question)) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}
+
+function onBack(event: PopStateEvent): void {
+  if (!asked || confirm(asked.question)) return;
+  event.stopImmediatePropagation();
+  history.pushState(null, '', asked.href);
 }
