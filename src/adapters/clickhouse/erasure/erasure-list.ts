@@ -129,10 +129,13 @@ export async function countListed(engine: Engine, listId: number): Promise<numbe
 }
 
 /** The tables with stand-ins, and the scope of each. Members in the shared stage have no scope until they are published. */
-const standInTables = [
+const publishedStandIns = [
   { table: 'device_attributes_local', scope: standInScope.attribute() },
   { table: 'audience_devices_local', scope: standInScope.audience() },
   { table: 'known_devices_local', scope: standInScope.known },
+];
+/** These tables belong to one replica. */
+const stagedStandIns = [
   { table: 'staged_attributes_local', scope: standInScope.attribute() },
   { table: 'staged_devices_local', scope: standInScope.known },
 ];
@@ -142,13 +145,12 @@ const standInTables = [
  * listed, because a known device stays if another partner has it. Rows can be published later, so this is repeated in each step.
  */
 export async function listStandIns(engine: Engine, listId: number): Promise<void> {
-  const tables = [...standInTables.map(({ table }) => table), listTable];
-  await syncAllReplicas(engine, tables);
+  await syncAllReplicas(engine, [...publishedStandIns.map(({ table }) => table), listTable]);
   await onAllServers(engine, async (server) => {
     const key = await selectNumber(server, { query: 'SELECT toString(count()) AS number FROM stand_in_key_local' });
     // No device was ever suppressed.
     if (key === 0) return;
-    const found = standInTables.map(
+    const found = [...publishedStandIns, ...stagedStandIns].map(
       ({ table, scope }) =>
         `SELECT DISTINCT device, ${personOf('device')} AS person FROM ${table} WHERE ${mayBeStandIn()} AND ${isStandIn(scope)}`,
     );
