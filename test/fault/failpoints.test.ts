@@ -92,6 +92,7 @@ const notInWorker = [
   'lanes.markCleaned',
   'lanes.recordLostObjects',
   'lanes.reloadFiles',
+  'lanes.restageFiles',
   'operations.cancelJob',
   'index.clear',
   'indexStore.advanceFoldId',

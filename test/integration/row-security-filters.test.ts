@@ -60,6 +60,7 @@ const foundBefore = [
   // Tokens of a customer that belongs to the caller.
   /from "user_token" .* and "token"\."customer_id" = \$/,
   /FROM audience_load load JOIN job/,
+  /WITH load AS \(\s+SELECT load\.job_id FROM audience JOIN audience_load load/,
   // The audience that the caller has locked, and its own open jobs.
   /SELECT audience\.warehouse_segment_id AS "warehouseSegmentId"/,
   // The statement that cancels the job has a filter of its own.

@@ -50,6 +50,10 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /\(audience\.partner_id = \$\d+ AND audience\.customer_id /,
     /FROM audience, LATERAL [\s\S]* AND \(audience\.partner_id = \$/,
   ],
+  'audience-summary.ts': [
+    /FROM audience, LATERAL [\s\S]* AS entry WHERE audience\.id = \$\d+ AND \(audience\.partner_id = \$/,
+    /WHERE job\.partner_id = \$\d+ AND job\.id IN \(SELECT job_id FROM load\)/,
+  ],
   'audience-filter.ts': [ofFilteredIds, ofFilteredIds],
   'audience-history.ts': [
     /from "audience_load" as "load" [\s\S]* and \(audience\.partner_id = \$/,
@@ -92,9 +96,9 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     ofFoundJob,
     ofFoundJob,
     ofFoundJob,
-    /ahead\.partner_id = job\.partner_id/,
     /where "log"\."partner_id" = \$/,
   ],
+  'job-progress.ts': [/ahead\.partner_id = job\.partner_id/],
   'lane/cancel-job.ts': [/from "job" where "id" = \$.* and "partner_id" = \$.* for update/],
   'lane/job-events.ts': [ofFoundAudience],
   'lane/lane-store.ts': [
@@ -143,9 +147,13 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   ],
   'own-access/own-storage-keys.ts': ['test/acceptance/storage-keys.test.ts covers it'],
   'own-access/run-change.ts': [/FROM api_key\s+WHERE partner_id = \$/],
+  'partner-removals.ts': Array.from({ length: 13 }, () => byCommands),
   'partner-store.ts': [
     byBoth,
     /^select "audience_bad_row_share" .*"unhyphenated_ids" .* from "partner" where "id" = \$/,
+    byCommands,
+    byCommands,
+    byCommands,
     byCommands,
   ],
   'upload-log.ts': ['test/acceptance/uploads.test.ts covers it', 'test/acceptance/uploads.test.ts covers it'],
