@@ -57,8 +57,9 @@ describe('appending files to an audience', () => {
     const audienceId = await make('same/');
     const before = await market.audiences.get(audienceId);
     for (const path of ['same/', 'same/a.csv', 'same', `${market.partner.prefix}same/b.csv`]) {
-      const { updated_at: _time, ...after } = await append(audienceId, path);
-      expect(after).toEqual({ ...after, ...before, updated_at: undefined });
+      const { updated_at: time, progress, ...after } = await append(audienceId, path);
+      expect({ ...after, updated_at: time, progress }).toEqual({ ...before, updated_at: time, progress });
+      expect(progress).toMatchObject({ percent: 100, estimated_seconds_left: 0 });
     }
     // A file with the same bytes is not a new file.
     await upload('same/a.csv', rows(0, 3));

@@ -60,11 +60,15 @@ describe.each(placesOnTopologies)(
         wholeFile(load, 13, rows(0, 3).replaceAll(',', '\t').slice(0, -1)),
       ];
       await stage.stageTogether(load, asTheyCome(files), maxLineBytes, signal);
+      const suppressed = { rows: 0, shown: 0 };
       expect(await stage.countRows(load)).toEqual(
         new Map([
-          [11, { accepted: 30, stagedRows: 30, rejects: [] }],
-          [12, { accepted: 20, stagedRows: 20, rejects: [{ reason: 'invalid_id', rows: 1, firstRow: 21 }] }],
-          [13, { accepted: 3, stagedRows: 3, rejects: [] }],
+          [11, { accepted: 30, stagedRows: 30, rejects: [], suppressed }],
+          [
+            12,
+            { accepted: 20, stagedRows: 20, rejects: [{ reason: 'invalid_id', rows: 1, firstRow: 21 }], suppressed },
+          ],
+          [13, { accepted: 3, stagedRows: 3, rejects: [], suppressed }],
         ]),
       );
       expect(await audiences.countUploaded(load, [12])).toEqual(new Map([[12, 20]]));

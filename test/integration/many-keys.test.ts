@@ -45,7 +45,9 @@ describe.each([
     const { signal } = new AbortController();
     await stage.stage(load, streamedFile(load, 1, bytes), defaultLimits.maxLineBytes, signal);
     const stagedRows = rows * keysPerRow;
-    expect(await stage.countRows(load)).toEqual(new Map([[1, { accepted: rows, stagedRows, rejects: [] }]]));
+    expect(await stage.countRows(load)).toEqual(
+      new Map([[1, { accepted: rows, stagedRows, rejects: [], suppressed: { rows: 0, shown: 0 } }]]),
+    );
     const staged = await stage.countStaged(load, [1]);
     expect(staged.reduce((sum, ofShard) => sum + ofShard, 0)).toBe(stagedRows);
     const peak = await memoryOfLoads(stores.config);

@@ -23,7 +23,7 @@ const ours =
 
 /** Statements that count return one row in any case. */
 const counted = z.coerce.number().nullable().default(null);
-const countSchema = z.array(z.object({ used: counted, open: counted }));
+const countSchema = z.array(z.object({ used: counted, open: counted, entries: counted }));
 
 /** A user token is inserted for a customer that the statement itself finds, so it inserts nothing instead. */
 const isInsert = (text: string): boolean => /^\s*insert (?!into "user_token")/i.test(text);
@@ -63,7 +63,7 @@ describe('a statement of one partner, replayed for another', () => {
   const outcomeOf = (result: QueryResult | string): string | number | null => {
     if (typeof result === 'string') return result;
     const [row] = countSchema.parse(result.rows);
-    return row?.used ?? row?.open ?? result.rowCount;
+    return row?.used ?? row?.open ?? row?.entries ?? result.rowCount;
   };
   const showsOwner = (result: QueryResult | string): boolean =>
     typeof result !== 'string' && ofOwner.test(JSON.stringify(result.rows));

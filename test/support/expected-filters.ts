@@ -102,7 +102,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   'lane/cancel-job.ts': [/from "job" where "id" = \$.* and "partner_id" = \$.* for update/],
   'lane/job-events.ts': [ofFoundAudience],
   'lane/lane-store.ts': [
-    /^select "prefix" from "partner" where "id" = \$/,
+    /^select "prefix", "suspended_at" from "partner" where "id" = \$/,
     byWorkers,
     byWorkers,
     byBoth,

@@ -32,6 +32,7 @@ export function progressRecord(progress: Progress, status: JobStatus): ProgressR
     percent: isFinal ? 100 : Math.min(99, Math.floor(share * 1000) / 10),
     rows_read: progress.rowsRead,
     queue_position: progress.queuePosition,
-    estimated_seconds_left: progress.secondsLeft,
+    // An append without new files ends a moment after the audience shows that everything is loaded.
+    estimated_seconds_left: isFinal ? 0 : progress.secondsLeft,
   };
 }
