@@ -26,7 +26,7 @@ const counted = z.coerce.number().nullable().default(null);
 const countSchema = z.array(z.object({ used: counted, open: counted, entries: counted }));
 
 /** A user token is inserted for a customer that the statement itself finds, so it inserts nothing instead. */
-const isInsert = (text: string): boolean => /^\s*insert (?!into "user_token")/i.test(text);
+const isInsert = (text: string): boolean => /^\s*(?:WITH \w+ AS \(\s*)?insert (?!into "user_token")/i.test(text);
 /** PostgreSQL's error code for rows that a policy rejects. */
 const refused = '42501';
 
