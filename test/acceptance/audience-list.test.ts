@@ -34,7 +34,7 @@ describe('listing audiences', () => {
     expect(listed.map(({ name }) => name)).toEqual(['five', 'four', 'three', 'two', 'one']);
     for (const record of listed) {
       const { file, ...details } = await market.audiences.get(record.audience_id);
-      expect(record).toEqual(details);
+      expect(details).toMatchObject(record);
       expect(record).not.toHaveProperty('file');
       expect(file).toHaveLength(1);
     }

@@ -97,7 +97,7 @@ describe('revocation with three API processes', () => {
     await waitUntil(
       'the rejected call is recorded',
       async () => {
-        const log = await partner.operate('audit-log', '--partner', partner.name, '--limit', '100');
+        const log = await partner.operate('audit-log', '--json', '--partner', partner.name, '--limit', '100');
         const request_id = answer.headers.get('x-request-id');
         return auditSchema
           .parse(JSON.parse(log))

@@ -53,7 +53,7 @@ describe('API connections', () => {
       expect(await as(one, () => visible())).toEqual([one]);
     });
     expect(sent.filter(({ text }) => setsPartner(text)).map(({ values }) => values)).toEqual(
-      [one, other, one].map((id) => [String(id), '']),
+      [one, other, one].map((id) => [String(id), '', '', '']),
     );
   });
 
@@ -82,7 +82,7 @@ describe('API connections', () => {
     const [one = 0, other = 0] = ids;
     for (let round = 0; round < 3; round += 1) {
       const broken = watch.editing(
-        (text) => (setsPartner(text) ? `SELECT 1 / 0, $1::text, $2::text` : text),
+        (text) => (setsPartner(text) ? `SELECT 1 / 0, $1::text, $2::text, $3::text, $4::text` : text),
         () => as(round % 2 === 0 ? one : other, () => visible()),
       );
       await expect(broken).rejects.toThrow('division by zero');
