@@ -36,7 +36,7 @@ describe('the partner store', () => {
     expect(await partners.findByName('acme')).toEqual(made);
     const { keyId, ...holder } = (await partners.findByKeyHash(wanted.keyHash)) ?? {};
     expect(keyId).toBeGreaterThan(0);
-    expect(holder).toEqual({ partner: made, scopes, isValid: true, isUseDue: true });
+    expect(holder).toEqual({ partner: made, scopes, isValid: true, isUseDue: true, isSuspended: false });
   });
 
   it('finds the owner of each key', async () => {

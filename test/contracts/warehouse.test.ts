@@ -16,6 +16,8 @@ import { connectTestEngine } from '../support/test-engine.ts';
 const { signal } = new AbortController();
 const { maxLineBytes } = defaultLimits;
 
+const suppressed = { rows: 0, shown: 0 };
+
 describe.each(placesOnTopologies)(
   'the warehouse on $topology shard(s), staged in $place',
   ({ topology, roomBytes }) => {
@@ -60,6 +62,7 @@ describe.each(placesOnTopologies)(
       expect(await countsOf(load)).toEqual({
         accepted: 1,
         stagedRows: 2,
+        suppressed,
         rejects: [
           { reason: 'invalid_id', rows: 1, firstRow: 4 },
           { reason: 'unknown_key', rows: 1, firstRow: 5 },
@@ -125,7 +128,7 @@ describe.each(placesOnTopologies)(
       };
       const good = newLoad(2);
       await stageGzip(good, whole);
-      expect(await countsOf(good)).toEqual({ accepted: 2, stagedRows: 2, rejects: [] });
+      expect(await countsOf(good)).toEqual({ accepted: 2, stagedRows: 2, rejects: [], suppressed });
       await expect(stageGzip(newLoad(2), whole.subarray(0, -12))).rejects.toMatchObject({
         code: 'corrupt_gzip',
       });
@@ -141,6 +144,7 @@ describe.each(placesOnTopologies)(
       expect(await countsOf(load)).toEqual({
         accepted: 0,
         stagedRows: 0,
+        suppressed,
         rejects: [{ reason: 'unknown_key', rows: 1, firstRow: 1 }],
       });
     });
