@@ -1,6 +1,7 @@
 import type { Progress } from '@inlet/sdk/browser';
 import type { ComponentChildren } from 'preact';
 import { formatBytes, formatCount, formatDuration } from '../format.ts';
+import { Fact } from './page.tsx';
 import { Bar } from './state.tsx';
 
 type Props = {
@@ -19,13 +20,13 @@ export function ProgressBlock({ job: { status, progress }, hasFiles, children }:
       <dl class="facts">
         {status < 2 && (
           <>
-            <Fact name="Progress" text={`${formatCount(Math.floor(progress.percent))}%`} />
-            <Fact name="Jobs ahead" text={formatCount(progress.queue_position)} />
-            <Fact name="Time left" text={timeLeft(progress)} />
+            <Fact name="Progress">{`${formatCount(Math.floor(progress.percent))}%`}</Fact>
+            <Fact name="Jobs ahead">{formatCount(progress.queue_position)}</Fact>
+            <Fact name="Time left">{timeLeft(progress)}</Fact>
           </>
         )}
-        {hasFiles && <Fact name="Rows read" text={formatCount(progress.rows_read)} />}
-        {hasFiles && <Fact name="Size" text={formatBytes(progress.bytes_total)} />}
+        {hasFiles && <Fact name="Rows read">{formatCount(progress.rows_read)}</Fact>}
+        {hasFiles && <Fact name="Size">{formatBytes(progress.bytes_total)}</Fact>}
         {children}
       </dl>
     </>
@@ -34,13 +35,4 @@ export function ProgressBlock({ job: { status, progress }, hasFiles, children }:
 
 function timeLeft({ estimated_seconds_left: left }: Progress): string {
   return left === null ? 'Not known yet' : formatDuration(left);
-}
-
-export function Fact({ name, text }: { readonly name: string; readonly text: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{text}</dd>
-    </div>
-  );
 }

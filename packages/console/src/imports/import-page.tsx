@@ -5,8 +5,8 @@ import { DownloadErrors } from '../components/errors-page.tsx';
 import { GivenText } from '../components/given-text.tsx';
 import { LiveHint } from '../components/live-hint.tsx';
 import { LoadingPage } from '../components/loading-page.tsx';
-import { Page } from '../components/page.tsx';
-import { Fact, ProgressBlock } from '../components/progress-block.tsx';
+import { Fact, Page } from '../components/page.tsx';
+import { ProgressBlock } from '../components/progress-block.tsx';
 import { ReasonList } from '../components/reason-list.tsx';
 import { reasonsOf } from '../components/reasons.ts';
 import { ProblemNotice, Status, Time } from '../components/state.tsx';
@@ -87,18 +87,12 @@ function Progress({ record }: { readonly record: ImportLog }) {
         <span aria-live="polite">{summaryOf(record)}</span>
       </div>
       <ProgressBlock job={record} hasFiles={!isDelete}>
-        {!isDelete && <Fact name="Rows in loaded files" text={formatCount(record.total_rows)} />}
-        {!isDelete && <Fact name="Rejected rows" text={formatCount(rejectedRows(record))} />}
-        <Fact name="Devices" text={formatCount(record.unique_devices)} />
-        <Fact name="Keys in the files are" text={record.key_type === 0 ? 'attribute IDs' : 'your foreign keys'} />
-        <div>
-          <dt>Started</dt>
-          <dd>{record.started_at === null ? 'Not yet' : <Time at={record.started_at} />}</dd>
-        </div>
-        <div>
-          <dt>Finished</dt>
-          <dd>{record.finished_at === null ? 'Not yet' : <Time at={record.finished_at} />}</dd>
-        </div>
+        {!isDelete && <Fact name="Rows in loaded files">{formatCount(record.total_rows)}</Fact>}
+        {!isDelete && <Fact name="Rejected rows">{formatCount(rejectedRows(record))}</Fact>}
+        <Fact name="Devices">{formatCount(record.unique_devices)}</Fact>
+        <Fact name="Keys in the files are">{record.key_type === 0 ? 'attribute IDs' : 'your foreign keys'}</Fact>
+        <Fact name="Started">{record.started_at === null ? 'Not yet' : <Time at={record.started_at} />}</Fact>
+        <Fact name="Finished">{record.finished_at === null ? 'Not yet' : <Time at={record.finished_at} />}</Fact>
       </ProgressBlock>
     </section>
   );
