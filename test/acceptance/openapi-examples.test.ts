@@ -35,9 +35,10 @@ function success({ responses }: DescribedOperation): number {
 async function makeFailedFile({ stores }: Audiences): Promise<void> {
   await withDatabase(stores, (client) =>
     client.query(
-      `INSERT INTO job_file (id, job_id, partner_id, audience_id, generation, key, path, etag, size, status, batch_id)
+      `INSERT INTO job_file (id, job_id, partner_id, audience_id, generation, key, path, etag, size, status, failure_code,
+         failure_detail, batch_id)
        SELECT 71, (SELECT min(job_id) FROM audience_load WHERE audience_id = audience.id), partner_id, id, generation,
-         'failed.csv', 'failed.csv', 'x', 1, 3, 71 FROM audience WHERE id = 1
+         'failed.csv', 'failed.csv', 'x', 1, 3, 'bad_rows', 'Too many rows were rejected.', 71 FROM audience WHERE id = 1
        ON CONFLICT (id) DO UPDATE SET generation = excluded.generation`,
     ),
   );
