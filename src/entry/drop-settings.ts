@@ -30,12 +30,17 @@ export const dropSettings = {
 
 type DropConfig = z.infer<z.ZodObject<typeof dropSettings>> & { readonly INLET_S3_BUCKET: string };
 
+/** A local server stands in for DROP in tests. */
 const localHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
+export function isLocal(url: string): boolean {
+  return localHosts.has(new URL(url).hostname);
+}
+
 export function findDropMistakes(config: DropConfig): { name: string; message: string }[] {
-  const { protocol, hostname } = new URL(config.INLET_DROP_URL);
+  const { protocol } = new URL(config.INLET_DROP_URL);
   const mistakes: { name: string; message: string }[] = [];
-  if (protocol !== 'https:' && !localHosts.has(hostname))
+  if (protocol !== 'https:' && !isLocal(config.INLET_DROP_URL))
     mistakes.push({ name: 'INLET_DROP_URL', message: 'must start with https://, because the API key is sent to it' });
   if (config.INLET_DROP_BUCKET === config.INLET_S3_BUCKET)
     mistakes.push({ name: 'INLET_DROP_BUCKET', message: 'must not be INLET_S3_BUCKET, which partners can read' });

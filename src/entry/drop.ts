@@ -19,6 +19,7 @@ import { amendAnswers } from '../usecases/privacy/amend-drop.ts';
 import { type DropDeps, type DropOutcome, runDropCycle } from '../usecases/privacy/run-drop-cycle.ts';
 import { type Config, readConfig } from './config.ts';
 import { withTopology } from './connect-engine.ts';
+import { isLocal } from './drop-settings.ts';
 import { createLogger } from './logging.ts';
 import { connectSharedStorage } from './shared-bucket.ts';
 import { cycleSuppression, hashOfEntry } from './suppression.ts';
@@ -119,6 +120,7 @@ async function withDrop<T>(config: Config, run: (deps: DropDeps) => Promise<T>):
         signer: ed25519ProofSigner(config.INLET_PROOF_KEY),
         digest: (content) => createHash('sha256').update(content).digest('hex'),
         now: () => new Date(),
+        keepsHours: !isLocal(config.INLET_DROP_URL),
         log,
       });
     });

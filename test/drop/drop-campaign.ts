@@ -67,6 +67,7 @@ export class DropCampaign {
       signer: ed25519ProofSigner(new Secret(proofSeed)),
       digest: (content) => createHash('sha256').update(content).digest('hex'),
       now: () => this.now,
+      keepsHours: true,
       log: silentLog,
     };
   }

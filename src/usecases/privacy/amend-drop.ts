@@ -2,7 +2,7 @@ import { amendmentName, deviceList, readAmendment, textOfAmendment } from '../..
 import { Failure } from '../../domain/failure.ts';
 import { type DropDeps, Waits, send } from './run-drop-cycle.ts';
 
-type Deps = Pick<DropDeps, 'api' | 'storage' | 'cycles' | 'items' | 'digest' | 'now'>;
+type Deps = Pick<DropDeps, 'api' | 'storage' | 'cycles' | 'items' | 'digest' | 'now' | 'keepsHours'>;
 
 /** Corrects answers of a cycle whose answers were accepted. Returns the name of the file that was accepted. */
 export async function amendAnswers(deps: Deps, cycleId: number, text: string, signal: AbortSignal): Promise<string> {

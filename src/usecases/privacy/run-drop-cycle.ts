@@ -48,6 +48,8 @@ export type DropDeps = {
   /** SHA-256, in hexadecimal. */
   readonly digest: (content: Buffer) => string;
   readonly now: () => Date;
+  /** Whether the server is closed at night, as DROP is. */
+  readonly keepsHours: boolean;
   readonly log: Log;
 };
 
@@ -246,8 +248,8 @@ async function findUnprocessed(deps: Pick<DropDeps, 'spool' | 'cycles'>): Promis
   return findUnprocessed(deps);
 }
 
-function requireOpen({ now }: Pick<DropDeps, 'now'>): void {
-  const seconds = secondsUntilOpen(now());
+function requireOpen({ now, keepsHours }: Pick<DropDeps, 'now' | 'keepsHours'>): void {
+  const seconds = keepsHours ? secondsUntilOpen(now()) : 0;
   if (seconds > 0) throw new Waits('opening', seconds);
 }
 
@@ -306,7 +308,7 @@ function lastIdOf(lines: Buffer): string {
 
 /** Sends a file, and records that it was accepted. */
 export async function send(
-  deps: Pick<DropDeps, 'api' | 'storage' | 'cycles' | 'now'>,
+  deps: Pick<DropDeps, 'api' | 'storage' | 'cycles' | 'now' | 'keepsHours'>,
   cycleId: number,
   { name, key, isAmendment, sentAt }: DropUpload,
   signal: AbortSignal,
