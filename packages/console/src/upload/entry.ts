@@ -5,7 +5,7 @@ import type { Remembered } from './resume.ts';
 export type Entry = {
   readonly file: File;
   readonly isGzip: boolean;
-  readonly resumed: Remembered | undefined;
+  resumed: Remembered | undefined;
   step: 'waiting' | 'checking' | 'ready' | 'uploading' | 'uploaded' | 'failed';
   /** Bytes of the current step: checked or uploaded. */
   bytes: number;

@@ -117,9 +117,16 @@ export class UploadJob {
     this.#lock.release();
     this.#folder = newUploadFolder();
     this.#sent.clear();
-    for (const [name, entry] of this.entries) {
+    // Changed in place, because a check in progress writes its result to the entry.
+    for (const entry of this.entries.values()) {
       const step = entry.step === 'uploaded' || entry.step === 'failed' ? 'ready' : entry.step;
-      this.entries.set(name, { ...entry, resumed: undefined, step, bytes: 0, failure: null, uploaded: null });
+      Object.assign(entry, {
+        resumed: undefined,
+        step,
+        bytes: 0,
+        failure: null,
+        uploaded: null,
+      } satisfies Partial<Entry>);
     }
     this.#draw();
   }
@@ -134,17 +141,21 @@ export class UploadJob {
     this.#checking?.abort();
     const own = new AbortController();
     this.#checking = own;
-    if (isAgain) for (const entry of this.entries.values()) restartCheck(entry);
+    for (const entry of this.entries.values())
+      // The check that this one replaces has left a file half checked.
+      if (entry.step === 'checking' || (isAgain && entry.step === 'ready')) restartCheck(entry);
     for (const entry of this.entries.values()) {
       if (own.signal.aborted) return;
       if (entry.step !== 'waiting') continue;
       entry.step = 'checking';
-      entry.checked = await this.#checker.check(
+      const checked = await this.#checker.check(
         { file: entry.file, rules },
         (bytes) => this.#note(entry, bytes),
         own.signal,
       );
+      // A check that was stopped has no result, and another one may have started.
       if (own.signal.aborted) return;
+      entry.checked = checked;
       entry.step = 'ready';
       this.#draw();
     }
@@ -329,7 +340,6 @@ function newUploadFolder(): string {
 }
 
 function restartCheck(entry: Entry): void {
-  if (entry.step !== 'ready' && entry.step !== 'checking') return;
   entry.step = 'waiting';
   entry.checked = undefined;
   entry.bytes = 0;
