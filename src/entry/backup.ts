@@ -17,6 +17,7 @@ import type { Config } from './config.ts';
 import { engineOptions, withTopology } from './connect-engine.ts';
 import { engineTlsOf } from './store-tls-settings.ts';
 import { createLogger } from './logging.ts';
+import { syncUsedList } from './suppression.ts';
 
 // Contents of a backup folder. The ClickHouse rows are on each shard's backup disk, in a folder with the same name.
 
@@ -142,5 +143,7 @@ export async function restore(config: Config, folder: string): Promise<Manifest>
   await restoreControl(config.INLET_POSTGRES_URL, config.INLET_POSTGRES_TOOLS, place.dumpFile);
   // A dump contains neither roles nor their grants.
   await underMigrationLock(config.INLET_POSTGRES_URL, (client) => prepareApiRole(client, config.INLET_API_ROLE));
+  // The backup has the hashes of the list, but not the sets that loads are checked against.
+  await syncUsedList(config);
   return manifest;
 }

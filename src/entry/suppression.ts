@@ -55,6 +55,12 @@ export async function syncList(config: Config = readConfig()): Promise<RecordedL
   return change(config, (deps) => syncSuppression(deps, operatorName()));
 }
 
+/** Gives servers that were added or restored the recorded list. Without it, their loads would wait. */
+export async function syncUsedList(config: Config): Promise<void> {
+  const { version } = await withList(config, ({ records }) => records.read());
+  if (version > 0) await syncList(config);
+}
+
 export async function suppressionStatus(config: Config = readConfig()): Promise<SuppressionStatus> {
   return withList(config, readSuppressionStatus);
 }

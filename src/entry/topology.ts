@@ -10,6 +10,7 @@ import { readConfig } from './config.ts';
 import { withTopology } from './connect-engine.ts';
 import { createLogger } from './logging.ts';
 import { migrateShards } from './migrate.ts';
+import { syncUsedList } from './suppression.ts';
 
 const log = createLogger({ name: 'inlet-topology', level: 'silent' });
 
@@ -69,9 +70,11 @@ export async function changeTopology({ isConfirmed, acceptsLostShards }: Change)
     await deps.topology.record(shards);
     return `${text}\nThe new topology is recorded. Loads continue within INLET_TOPOLOGY_SECONDS.`;
   };
-  return underMigrationLock(config.INLET_POSTGRES_URL, (client) =>
+  const text = await underMigrationLock(config.INLET_POSTGRES_URL, (client) =>
     withTopology(config, log, (deps) => change(client, deps)),
   );
+  if (isConfirmed) await syncUsedList(config);
+  return text;
 }
 
 /** Whether a shard with several replicas has tables that are not replicated. */

@@ -181,7 +181,7 @@ export interface DropItems {
 /** The suppression list, as a cycle changes it. */
 export interface CycleSuppression {
   change(hashes: AsyncIterable<string>, isRemoval: boolean): Promise<void>;
-  /** Counts running jobs with rows that were checked against an earlier version of the list. */
+  /** Counts running jobs, and jobs whose files are being repaired, with rows that were checked against an earlier version. */
   countOutdatedJobs(): Promise<number>;
 }
 

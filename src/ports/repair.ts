@@ -45,6 +45,8 @@ export interface RepairRecords {
   listRecentLoads(limit: number): Promise<readonly LoadId[]>;
   /** Lists the finished imports and the audiences that have published loads with this ID or higher. */
   listSince(loadId: LoadId, partnerId: PartnerId | null): Promise<readonly Incomplete[]>;
+  /** Returns the current suppression list. */
+  readSuppression(): Promise<SuppressionList>;
   findLaterChanges(partnerId: PartnerId, seq: number): Promise<LaterChanges>;
   /**
    * Assigns a load ID that maps to the same shard as `like`, and protects the new load's stage from being dropped as an

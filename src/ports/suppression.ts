@@ -55,6 +55,6 @@ export interface SuppressionRecords {
   reserveVersion(): Promise<number>;
   /** Makes the version current and adds the event to the audit log, in one transaction. */
   setCurrent(list: SuppressionList & { readonly checksum: string }, event: SuppressionEvent): Promise<void>;
-  /** Counts running jobs with rows that were checked against an earlier version of the list. */
+  /** Counts running jobs, and jobs whose files are being repaired, with rows that were checked against an earlier version. */
   countOutdatedJobs(): Promise<number>;
 }

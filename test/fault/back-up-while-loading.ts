@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { advisoryLocks } from '../../src/adapters/postgres/db/advisory-locks.ts';
+import { changeEntries } from '../../src/entry/suppression.ts';
 import { inletOutput } from '../support/run-inlet.ts';
 import { type TestStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -17,6 +19,7 @@ export async function backUpWhileLoading(
 ): Promise<readonly RecordingPartner[]> {
   const cluster = await startTestCluster('backup', { topology: 'two', workers: 2, settings });
   try {
+    await changeEntries([randomUUID()], { isRemoval: false }, cluster.stores.config);
     const newPartner = async (): Promise<RecordingPartner> => withHistory(await cluster.newPartner());
     const busy = [await newPartner(), await newPartner()];
     const waiting = [await newPartner(), await newPartner()] as const;

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { suppressionStatus } from '../../src/entry/suppression.ts';
 import { inletOutput } from '../support/run-inlet.ts';
 import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
 import { stagedLoads } from '../support/shard-tables.ts';
@@ -67,6 +68,12 @@ describe('backup under load', () => {
     );
     expect(await findings()).toEqual([]);
     expect(await inletOutput(fresh.stores.environment, ['doctor'])).not.toContain('FAIL ');
+  });
+
+  it('a backup restores the suppression list on every server', async () => {
+    const { list, servers } = await suppressionStatus(fresh.stores.config);
+    expect(list.hashes).toBe(1);
+    expect(servers.map(({ isCurrent }) => isCurrent)).toEqual([true, true]);
   });
 
   it('a backup has no record of requests that were accepted after it, and their IDs are not reused', async () => {

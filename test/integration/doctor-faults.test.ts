@@ -1,4 +1,5 @@
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -7,6 +8,7 @@ import { runDoctor } from '../../src/entry/doctor/doctor.ts';
 import { SettingsError } from '../../src/entry/settings-error.ts';
 import { connectSharedStorage } from '../../src/entry/shared-bucket.ts';
 import { readConfig } from '../../src/entry/config.ts';
+import { changeEntries, syncList } from '../../src/entry/suppression.ts';
 import { createPartner } from '../support/partners.ts';
 import { operatorOutput } from '../support/run-operator.ts';
 import { commandOnShard, commandOnShards, selectOnShards } from '../support/shard-tables.ts';
@@ -218,6 +220,16 @@ const faults: readonly Fault[] = [
     undo: (stores) => commandOnShard(stores, 0, 'ALTER TABLE load_counts_local MODIFY COLUMN rows UInt64'),
     first: 'Tables',
     message: /Column rows of load_counts_local on shard 1 has type UInt16/,
+  },
+  {
+    title: 'a server without the suppression list',
+    plant: async (stores) => {
+      await changeEntries([randomUUID()], { isRemoval: false }, stores.config);
+      await commandOnShard(stores, 1, 'TRUNCATE TABLE stand_in_key_local');
+    },
+    undo: ({ config }) => syncList(config),
+    first: 'Suppression list',
+    message: /shard 2, replica 1 has 1 of 1 hashes and 0 keys/,
   },
   {
     title: 'PostgreSQL restored from an older state than ClickHouse',

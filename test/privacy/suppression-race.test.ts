@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ImportMode, keyType, pathType } from '../../src/domain/import-log.ts';
+import { postgresRepairRecords } from '../../src/adapters/postgres/repair.ts';
 import { changeEntries, suppressionStatus } from '../../src/entry/suppression.ts';
 import type { LaneJob, LaneStep } from '../../src/ports/lane-store.ts';
 import { finishImport, prepareAudienceLoad, prepareImport, publishLoads } from '../../src/usecases/lane/run-lane.ts';
@@ -141,6 +142,23 @@ describe.each(places)('a load that is staged in $place when the suppression list
     await publish();
     expect(await deps.audiences.find(scope, audienceId)).toMatchObject({ uniqueDevices: 20, uploadedDevices: 20 });
     expect(await isIn('audience_devices_local')).toBe(false);
+  });
+
+  it('counts as outdated while a repair loads it again', async () => {
+    const jobId = await prepare('merge');
+    await load(jobId);
+    await publish();
+    await finish();
+    const records = postgresRepairRecords(deps.db);
+    const [file] = await records.listFiles({ kind: 'import', jobId });
+    if (!file) throw new Error('no file');
+    const loadId = await records.startLoad(file, file.loadId, 2);
+    expect((await suppressionStatus(stores.config)).outdatedJobs).toBe(0);
+    await suppress();
+    expect((await suppressionStatus(stores.config)).outdatedJobs).toBe(1);
+    expect((await records.readSuppression()).version).toBeGreaterThan(file.suppression.version);
+    await records.endLoads([loadId]);
+    expect((await suppressionStatus(stores.config)).outdatedJobs).toBe(0);
   });
 
   it('does not start with a version that was replaced after it was claimed', async () => {

@@ -78,6 +78,30 @@ async function measure(engine: Engine, version: number): Promise<ListServer[]> {
   );
 }
 
+/** Describes the servers that lack the key or the set of this version. Reads no hashes. */
+export async function findServersWithoutList(
+  engine: Engine,
+  { version, hashes }: { readonly version: number; readonly hashes: number },
+): Promise<string[]> {
+  if (version === 0) return [];
+  const ofShards = await onAllServers(engine, async (server) => {
+    const keys = await selectNumber(server, { query: `SELECT toString(count()) AS number FROM ${keyTable}` });
+    const inSet = await selectNumber(server, {
+      query: `SELECT toString(coalesce(sum(total_rows), 0)) AS number FROM system.tables
+        WHERE database = currentDatabase() AND name = {name: String}`,
+      query_params: { name: suppressionSetName(version) },
+    });
+    return { keys, inSet };
+  });
+  return ofShards.flatMap((ofShard, shard) =>
+    ofShard.flatMap(({ keys, inSet }, replica) =>
+      keys === 1 && inSet === hashes
+        ? []
+        : [`shard ${shard + 1}, replica ${replica + 1} has ${inSet} of ${hashes} hashes and ${keys} keys`],
+    ),
+  );
+}
+
 async function createSet(server: Server, version: number): Promise<void> {
   const set = suppressionSetName(version);
   await dropTable(server, set);

@@ -16,6 +16,7 @@ export function postgresRepairRecords(db: Database): RepairRecords {
     listRecentLoads: (limit) => selectRecentLoads(db, limit),
     listSince: (loadId, partnerId) => selectSince(db, loadId, partnerId),
     findLaterChanges: (partnerId, seq) => selectLaterChanges(db, partnerId, seq),
+    readSuppression: () => db.selectFrom('suppression').select(['version', 'hashes']).executeTakeFirstOrThrow(),
     startLoad: (file, like, shards) => insertLoad(db, file, { like, shards }),
     endLoads: async (loadIds) => {
       await db

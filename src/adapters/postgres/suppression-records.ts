@@ -35,16 +35,30 @@ export function postgresSuppressionRecords(db: Database): SuppressionRecords {
       const { count } = await db
         .selectFrom('job')
         .select(sql<number>`count(*)`.as('count'))
-        .where('status', 'in', openStatuses)
         .where((eb) =>
-          eb.exists(
-            eb
-              .selectFrom('load_account as account')
-              .innerJoin('suppression as list', (join) => join.onTrue())
-              .select('account.load_id')
-              .whereRef('account.job_id', '=', 'job.id')
-              .whereRef('account.suppression_version', '<', 'list.version'),
-          ),
+          eb.or([
+            eb.and([
+              eb('status', 'in', openStatuses),
+              eb.exists(
+                eb
+                  .selectFrom('load_account as account')
+                  .innerJoin('suppression as list', (join) => join.onTrue())
+                  .select('account.load_id')
+                  .whereRef('account.job_id', '=', 'job.id')
+                  .whereRef('account.suppression_version', '<', 'list.version'),
+              ),
+            ]),
+            // The job has ended, but its files are being loaded again. A repair that was killed leaves its record.
+            eb.exists(
+              eb
+                .selectFrom('repair_load as repair')
+                .innerJoin('suppression as list', (join) => join.onTrue())
+                .select('repair.load_id')
+                .whereRef('repair.job_id', '=', 'job.id')
+                .whereRef('repair.started_at', '<', 'list.changed_at')
+                .where('repair.started_at', '>', sql<Date>`now() - interval '1 day'`),
+            ),
+          ]),
         )
         .executeTakeFirstOrThrow();
       return count;

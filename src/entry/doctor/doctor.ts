@@ -1,8 +1,10 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { fetchKeySet } from '../../adapters/oidc/key-set.ts';
 import { clickhouseRepairEngine } from '../../adapters/clickhouse/repair.ts';
+import { findServersWithoutList } from '../../adapters/clickhouse/suppression-list.ts';
 import { checkCredentials } from '../../adapters/postgres/credentials.ts';
 import { postgresRepairRecords } from '../../adapters/postgres/repair.ts';
+import { postgresSuppressionRecords } from '../../adapters/postgres/suppression-records.ts';
 import { findMissingNotifications, findRemainingNotifications } from '../../adapters/ceph/bucket-notifications.ts';
 import { findMissingRules } from '../../adapters/s3/bucket-settings.ts';
 import { describeIdentity } from '../../adapters/s3/describe-identity.ts';
@@ -99,6 +101,19 @@ function topologyChecks(config: Config): Check[] {
               `ClickHouse has no counts of load ${lost.first}, which PostgreSQL has recorded as published`,
             );
           return 'ClickHouse has the counts of every published load';
+        }),
+    },
+    {
+      name: 'Suppression list',
+      needs: [...stores, 'Topology'],
+      remedy:
+        'Run `inlet privacy suppress sync`. Until then, loads on this server wait, and counts can be too low. See docs/decisions/suppression.md.',
+      run: () =>
+        withServers(async ({ db, engine }) => {
+          const list = await postgresSuppressionRecords(db).read();
+          const missing = await findServersWithoutList(engine, list);
+          if (missing.length > 0) throw new Error(`${missing.join('; ')}.`);
+          return list.version === 0 ? 'no device was ever suppressed' : `every server has the ${list.hashes} hashes`;
         }),
     },
     {

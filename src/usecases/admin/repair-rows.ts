@@ -4,6 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { LoadId } from '../../domain/ids.ts';
 import { keyType as keyTypes, pathType } from '../../domain/import-log.ts';
 import { stagingDifference } from '../../domain/row-account.ts';
+import { isCheckOutdated } from '../../domain/suppression.ts';
 import type { BatchClaim } from '../../ports/load-stage.ts';
 import type { AttributeStore } from '../../ports/partner-store.ts';
 import type {
@@ -239,9 +240,10 @@ async function addMissing(deps: RepairDeps, staged: readonly StagedFile[]): Prom
 async function addWhileIdle(
   deps: RepairDeps,
   staged: readonly StagedFile[],
-  { jobId, partnerId, target, seq }: FileToRepair,
+  { jobId, partnerId, target, seq, suppression }: FileToRepair,
 ): Promise<string[]> {
   const { repairEngine, repairRecords, warehouse } = deps;
+  if (isCheckOutdated(suppression.version, await repairRecords.readSuppression())) throw listChanged();
   const changes = await repairRecords.findLaterChanges(partnerId, seq);
   // A delete or replacement may have ended since the files were staged.
   if (changes.hasReplace && target.kind === 'attributes') return staged.map(({ file }) => describe(file, replaced));
@@ -260,6 +262,12 @@ async function addWhileIdle(
     await warehouse.replaceAttributes({ id: jobId, partnerId, versions: target.versions }, loadIds);
   await warehouse.publishDevices(jobId, loadIds);
   return lines;
+}
+
+function listChanged(): Failure {
+  const detail =
+    'The suppression list was changed while the files were read. Nothing was restored. Run the command again.';
+  return new Failure('unavailable', detail);
 }
 
 const replaced = 'a later import with mode "replace" has replaced its rows, or should have. Import it again.';
