@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 type PageProps = {
   readonly title: string;
@@ -15,7 +15,8 @@ export function Page({ title, sub, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Inlet`;
   }, [title]);
-  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  // Before the page is painted. Later, it would take the focus from a reader who has already pressed Tab.
+  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
     <div class="stack">
       <div class="row">
