@@ -19,6 +19,8 @@ const slowest = [
   'backup',
   'unavailable-dependencies',
   'lanes',
+  'row-security-filters',
+  'subscriptions',
 ];
 
 /** Tests that load, count, delete, or erase rows. */

@@ -24,7 +24,7 @@ describe('deletions of devices', () => {
         const status = day === 4 ? 3 : 2;
         const at = `2026-11-0${day}T12:00:00Z`;
         await client.query(
-          `UPDATE erasure SET requested_at = $2, status = $3, proof = CASE WHEN $3 = 2 THEN proof END WHERE id = $1`,
+          `UPDATE erasure SET requested_at = $2, status = $3, proof = CASE WHEN $3::smallint = 2 THEN proof END WHERE id = $1`,
           [id, at, status],
         );
         ids.push(id);

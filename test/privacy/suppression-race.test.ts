@@ -155,10 +155,11 @@ describe.each(places)('a load that is staged in $place when the suppression list
     const loadId = await records.startLoad(file, file.loadId, 2);
     expect((await suppressionStatus(stores.config)).outdatedJobs).toBe(0);
     await suppress();
-    expect((await suppressionStatus(stores.config)).outdatedJobs).toBe(1);
     expect((await records.readSuppression()).version).toBeGreaterThan(file.suppression.version);
+    // Jobs of other tests can be open.
+    const { outdatedJobs } = await suppressionStatus(stores.config);
     await records.endLoads([loadId]);
-    expect((await suppressionStatus(stores.config)).outdatedJobs).toBe(0);
+    expect((await suppressionStatus(stores.config)).outdatedJobs).toBe(outdatedJobs - 1);
   });
 
   it('does not start with a version that was replaced after it was claimed', async () => {
