@@ -4,6 +4,7 @@ import type { LoadOwners, RemovalEngine } from '../../ports/partner-removal.ts';
 import { type Engine, onAllServers, selectNumber, selectRows, syncAllReplicas } from './connect.ts';
 import { checkedId } from './erasure/erased-devices.ts';
 import { eraseFrom } from './erasure/erase-table.ts';
+import { replicatedTables } from './migration-sql.ts';
 
 /** IDs in one statement, so that it stays below the maximum size of a query. */
 const maxIds = 5_000;
@@ -18,7 +19,7 @@ export function clickhouseRemovalEngine(engine: Engine): RemovalEngine {
     removeLoads: async (partnerId, owners, signal) => {
       for (const table of loadTables) {
         for (const condition of await conditionsOf(engine, table, partnerId, owners))
-          await eraseFrom(engine, table, condition, signal);
+          await eraseFrom(engine, table, condition, signal, { isReplicated: replicatedTables.has(table) });
       }
     },
   };
@@ -46,7 +47,7 @@ async function countRows(engine: Engine, partnerId: PartnerId): Promise<PlaceCou
   const tables = await tablesWithPartners(engine);
   // A staging table of a load can be dropped at any time, and is not replicated.
   const lasting = tables.filter(({ name }) => !name.startsWith('room_'));
-  await syncAllReplicas(
+  await untilInSync(
     engine,
     lasting.map(({ name }) => name),
   );
@@ -54,6 +55,14 @@ async function countRows(engine: Engine, partnerId: PartnerId): Promise<PlaceCou
   for (const { name } of lasting)
     counts.push(...(await countWhere(engine, name, `partner_id = ${checkedId(partnerId)}`)));
   return counts;
+}
+
+/** Each replica has its own rows of the other tables, so that all servers are counted. */
+function untilInSync(engine: Engine, tables: readonly string[]): Promise<void> {
+  return syncAllReplicas(
+    engine,
+    tables.filter((table) => replicatedTables.has(table)),
+  );
 }
 
 async function countWhere(engine: Engine, table: string, condition: string): Promise<PlaceCount[]> {
@@ -73,7 +82,8 @@ async function countWhere(engine: Engine, table: string, condition: string): Pro
 async function removeRows(engine: Engine, partnerId: PartnerId, signal: AbortSignal): Promise<void> {
   for (const { name, isPartitioned } of await tablesWithPartners(engine)) {
     if (name.startsWith('room_')) continue;
-    const own = isPartitioned ? { partitions: [partnerId] } : {};
+    const isReplicated = replicatedTables.has(name);
+    const own = isPartitioned ? { isReplicated, partitions: [partnerId] } : { isReplicated };
     await eraseFrom(engine, name, `partner_id = ${checkedId(partnerId)}`, signal, own);
   }
 }
@@ -81,7 +91,7 @@ async function removeRows(engine: Engine, partnerId: PartnerId, signal: AbortSig
 async function countLoads(engine: Engine, partnerId: PartnerId, owners: LoadOwners): Promise<PlaceCount[]> {
   const counts: PlaceCount[] = [];
   for (const table of loadTables) {
-    await syncAllReplicas(engine, [table]);
+    await untilInSync(engine, [table]);
     const conditions = await conditionsOf(engine, table, partnerId, owners);
     // Without a condition, the table has no row of the partner.
     const found = await Promise.all(

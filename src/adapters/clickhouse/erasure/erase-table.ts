@@ -5,6 +5,8 @@ type Options = {
   readonly statement?: StatementOptions;
   /** Erases only in the partitions with these IDs. Mutations of other partitions continue independently. */
   readonly partitions?: readonly number[];
+  /** Each replica has its own rows of a table that is not replicated. */
+  readonly isReplicated?: boolean;
 };
 
 /** Does nothing if an earlier attempt has erased the rows, because every mutation hard-links all other parts. */
@@ -13,7 +15,7 @@ export async function eraseFrom(
   table: string,
   condition: string,
   signal: AbortSignal,
-  { statement, partitions: own }: Options = {},
+  { statement, partitions: own, isReplicated = true }: Options = {},
 ): Promise<void> {
   const commands = own ? deletesIn(own, condition) : [`DELETE WHERE ${condition}`];
   const query = `ALTER TABLE ${table} ${commands.join(', ')}`;
@@ -25,7 +27,8 @@ export async function eraseFrom(
     await Promise.all(shard.map((server) => untilApplied(server, table, partitions, { signal })));
     if (!(await areDeleted(shard, deletion))) await mutate(shard, table, deletion, signal);
   };
-  await Promise.all(engine.shards.map(eraseOn));
+  const alone = engine.shards.flat().map((server): Shard => [server]);
+  await Promise.all((isReplicated ? engine.shards : alone).map(eraseOn));
 }
 
 async function partitionsOf(shard: Shard, table: string): Promise<string[]> {

@@ -197,11 +197,11 @@ async function countRemaining(engine: Engine, scope: BatchScope): Promise<Remain
  * them. Replicated tables have a task of their own, which does not pause.
  */
 async function removeReplacedParts(engine: Engine): Promise<void> {
-  await onAllServers(engine, async (server, index) => {
-    if ((engine.shards[index]?.length ?? 1) > 1) return;
+  await onAllServers(engine, async (server) => {
     const tables = await selectRows<{ name: string }>(
       server,
-      'SELECT name FROM system.tables WHERE database = currentDatabase() AND name IN ({tables: Array(String)})',
+      `SELECT name FROM system.tables
+       WHERE database = currentDatabase() AND name IN ({tables: Array(String)}) AND NOT startsWith(engine, 'Replicated')`,
       { tables: deviceTables },
     );
     for (const { name } of tables) await server.command({ query: `ALTER TABLE ${name} DROP PARTITION ID 'none'` });
