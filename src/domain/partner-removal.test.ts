@@ -4,6 +4,7 @@ import {
   type Removal,
   mergeCounts,
   removalProofOf,
+  removalTargetOf,
   stepAfterVerify,
   toRemovalStep,
 } from './partner-removal.ts';
@@ -14,6 +15,65 @@ const rows = (place: string, count: number, replica = 1): PlaceCount => ({
   shard: 1,
   replica,
   count,
+});
+
+const at = new Date('2026-11-15T00:00:00Z');
+const removalOf = (partnerId: number, step: Removal['step']): Removal => ({
+  partnerId,
+  name: 'acme',
+  prefix: 'acme/',
+  hasStorageUser: false,
+  step,
+  requestedBy: 'root@host',
+  requestedAt: at,
+  removed: [rows('device_attributes', 10)],
+  remaining: [rows('device_attributes', 0)],
+  removedAt: at,
+  finishedAt: null,
+  proof: null,
+});
+
+describe('removalTargetOf', () => {
+  const partner = { id: 12, name: 'acme', prefix: 'acme/' };
+  const none = { partner: null, last: null, confirmed: null };
+  const ended = removalOf(7, 'done');
+  const open = removalOf(7, 'devices');
+
+  it('accepts the name or the ID of a partner whose name no other partner had', () => {
+    for (const confirm of ['acme', '12'])
+      expect(removalTargetOf('acme', confirm, { ...none, partner })).toEqual({ is: 'partner', partner });
+    expect(() => removalTargetOf('acme', '13', { ...none, partner })).toThrow('No partner with the ID 13');
+    expect(() => removalTargetOf('acme', 'acme', none)).toThrow('Partner "acme" does not exist.');
+  });
+
+  it('requires the ID if another partner with the same name was removed', () => {
+    const known = { ...none, partner, last: ended };
+    expect(() => removalTargetOf('acme', 'acme', known)).toThrow(
+      'Pass --confirm 12 to remove the other partner, or --confirm 7 to write the proof again.',
+    );
+    expect(removalTargetOf('acme', '12', known)).toEqual({ is: 'partner', partner });
+    expect(removalTargetOf('acme', '7', { ...known, confirmed: ended })).toEqual({ is: 'begun', removal: ended });
+    const earlier = removalOf(3, 'done');
+    expect(removalTargetOf('acme', '3', { ...known, confirmed: earlier })).toEqual({ is: 'begun', removal: earlier });
+  });
+
+  it('returns the last removal of a name that no partner has', () => {
+    for (const confirm of ['acme', '7'])
+      expect(
+        removalTargetOf('acme', confirm, { ...none, last: ended, confirmed: confirm === '7' ? ended : null }),
+      ).toEqual({ is: 'begun', removal: ended });
+  });
+
+  it('continues an unfinished removal before it begins another', () => {
+    for (const confirm of ['acme', '7'])
+      expect(removalTargetOf('acme', confirm, { ...none, partner, last: open })).toEqual({
+        is: 'begun',
+        removal: open,
+      });
+    expect(() => removalTargetOf('acme', '12', { ...none, partner, last: open })).toThrow(
+      'Pass --confirm 7 to continue it first.',
+    );
+  });
 });
 
 describe('mergeCounts', () => {
@@ -44,22 +104,7 @@ describe('toRemovalStep', () => {
 
 describe('removalProofOf', () => {
   it('contains what was removed and what remained', () => {
-    const at = new Date('2026-11-15T00:00:00Z');
-    const removal: Removal = {
-      partnerId: 7,
-      name: 'acme',
-      prefix: 'acme/',
-      hasStorageUser: false,
-      step: 'clean',
-      requestedBy: 'root@host',
-      requestedAt: at,
-      removed: [rows('device_attributes', 10)],
-      remaining: [rows('device_attributes', 0)],
-      removedAt: at,
-      finishedAt: null,
-      proof: null,
-    };
-    expect(removalProofOf(removal, at, at)).toMatchObject({
+    expect(removalProofOf(removalOf(7, 'clean'), at, at)).toMatchObject({
       format: 'inlet-removal-proof-1',
       partner: 'acme',
       storage_user: 'removed_by_operator',

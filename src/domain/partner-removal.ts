@@ -1,5 +1,7 @@
-import type { PartnerId } from './ids.ts';
 import type { ProofSignature } from './erasure.ts';
+import { Failure } from './failure.ts';
+import type { PartnerId } from './ids.ts';
+import type { Partner } from './partner.ts';
 
 /**
  * The steps of a removal. Each can be repeated. The first step starts at the point of no return, when the partner's keys
@@ -45,6 +47,54 @@ export type Removal = {
   readonly finishedAt: Date | null;
   readonly proof: SignedRemovalProof | null;
 };
+
+export function unfinishedOf(removal: Removal | null): Removal | null {
+  return removal?.step === 'done' ? null : removal;
+}
+
+/** The form of a partner ID as a confirmation. */
+export const partnerIdPattern = /^[1-9]\d{0,14}$/;
+
+/** A removal that has begun, or a partner that exists. */
+export type RemovalTarget =
+  | { readonly is: 'begun'; readonly removal: Removal }
+  | { readonly is: 'partner'; readonly partner: Partner };
+
+type Known = {
+  /** The partner that has the name now. */
+  readonly partner: Partner | null;
+  /** The unfinished removal of a partner with this name, or else the last one. */
+  readonly last: Removal | null;
+  /** The removal of a partner with this name whose ID was given as the confirmation. */
+  readonly confirmed: Removal | null;
+};
+
+/**
+ * Decides which partner a confirmed command is about. The confirmation is the name or the ID of the partner. After a
+ * partner was removed, another one can have its name, and then only the ID is accepted.
+ */
+export function removalTargetOf(name: string, confirm: string, { partner, last, confirmed }: Known): RemovalTarget {
+  const isConfirmed = (id: PartnerId): boolean => confirm === String(id);
+  const isName = confirm === name;
+  const open = unfinishedOf(last);
+  if (open && (isName || isConfirmed(open.partnerId))) return { is: 'begun', removal: open };
+  if (confirmed) return { is: 'begun', removal: confirmed };
+  if (open) {
+    const how = `The removal of the partner "${name}" with the ID ${open.partnerId} is not finished. Pass --confirm ${open.partnerId} to continue it first.`;
+    throw new Failure('invalid_request', how);
+  }
+  if (partner && (isConfirmed(partner.id) || (isName && !last))) return { is: 'partner', partner };
+  if (isName && partner && last) {
+    const which = `The partner "${name}" with the ID ${last.partnerId} was removed, and another partner with the ID ${partner.id} has its name now.`;
+    const how = `Pass --confirm ${partner.id} to remove the other partner, or --confirm ${last.partnerId} to write the proof again.`;
+    throw new Failure('invalid_request', `${which} ${how}`);
+  }
+  if (isName && last) return { is: 'begun', removal: last };
+  const what = isName
+    ? `Partner "${name}" does not exist.`
+    : `No partner with the ID ${confirm} has or had the name "${name}".`;
+  throw new Failure('not_found', what);
+}
 
 /** A step that is repeated finds less than the first time, so the highest count of each place is kept. */
 export function mergeCounts(before: readonly PlaceCount[], found: readonly PlaceCount[]): PlaceCount[] {

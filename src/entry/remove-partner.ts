@@ -1,12 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { clickhouseErasure } from '../adapters/clickhouse/erasure/erasure-engine.ts';
 import { clickhouseRemovalEngine } from '../adapters/clickhouse/removal-engine.ts';
-import { postgresPartnerRemovals } from '../adapters/postgres/partner-removals.ts';
 import { s3RemovalStorage } from '../adapters/s3/removal-storage.ts';
 import { ed25519ProofSigner } from '../adapters/vault/proof-signer.ts';
 import { Failure } from '../domain/failure.ts';
-import type { PlaceCount, Removal } from '../domain/partner-removal.ts';
-import { type RemovePartnerDeps, previewRemoval, removePartner } from '../usecases/admin/remove-partner.ts';
+import type { Removal } from '../domain/partner-removal.ts';
+import {
+  type RemovalPreview,
+  type RemovePartnerDeps,
+  previewRemoval,
+  removePartner,
+} from '../usecases/admin/remove-partner.ts';
 import { requireRecordedTopology } from '../usecases/admin/topology.ts';
 import { readConfig } from './config.ts';
 import { connectShards, withTopology } from './connect-engine.ts';
@@ -22,12 +26,13 @@ const pollMs = 1_000;
 
 type Options = { readonly withoutStorage: boolean; readonly report: (progress: string) => void };
 
-export function previewPartnerRemoval(name: string, options: Options): Promise<readonly PlaceCount[]> {
+export function previewPartnerRemoval(name: string, options: Options): Promise<RemovalPreview> {
   return withRemoval(options, (deps) => previewRemoval(deps, name));
 }
 
-export function removePartnerNamed(name: string, options: Options): Promise<Removal> {
-  return withRemoval(options, (deps) => removePartner(deps, name, operatorName(), new AbortController().signal));
+export function removePartnerNamed(name: string, confirm: string, options: Options): Promise<Removal> {
+  const request = { name, confirm, requestedBy: operatorName() };
+  return withRemoval(options, (deps) => removePartner(deps, request, new AbortController().signal));
 }
 
 async function withRemoval<T>(
@@ -51,7 +56,6 @@ async function withRemoval<T>(
   try {
     return await run({
       ...cliDeps(connections),
-      removals: wrapPort('removals', postgresPartnerRemovals(connections.db)),
       removalEngine: wrapPort('removalEngine', clickhouseRemovalEngine(connected.engine)),
       removalStorage: wrapPort('removalStorage', s3RemovalStorage(connections.s3, config.INLET_S3_BUCKET, removeUser)),
       erasureEngine: clickhouseErasure(connected.engine),

@@ -4,6 +4,7 @@ import { postgresAuditLog } from '../adapters/postgres/audit-log.ts';
 import { postgresBackupHistory } from '../adapters/postgres/backup-history.ts';
 import { postgresCustomerStore } from '../adapters/postgres/customer-store.ts';
 import { postgresLaneStore } from '../adapters/postgres/lane/lane-store.ts';
+import { postgresPartnerRemovals } from '../adapters/postgres/partner-removals.ts';
 import { postgresOperations } from '../adapters/postgres/operations/operations.ts';
 import { postgresPartnerReads } from '../adapters/postgres/operations/operator-reads.ts';
 import { randomKeys } from '../adapters/vault/keys.ts';
@@ -41,6 +42,7 @@ export function cliDeps(connections: Connections) {
     ),
     backups: instrumentPort('postgres', 'backups', postgresBackupHistory(db)),
     partnerReads: instrumentPort('postgres', 'partnerReads', postgresPartnerReads(db)),
+    removals: wrapPort('removals', postgresPartnerRemovals(db)),
     operations: wrapPort('operations', postgresOperations(db, boss)),
   };
 }

@@ -6,8 +6,10 @@ import type { PlaceCount, Removal, RemovalStep, SignedRemovalProof } from '../do
 export interface PartnerRemovals {
   /** Runs a function while no other process removes this partner. Returns null if another process does. */
   withLock<T>(name: string, run: () => Promise<T>): Promise<T | null>;
-  /** Returns the open removal of a partner with this name, or else the last one. Null if there is none. */
+  /** Returns the unfinished removal of a partner with this name, or else the last one. Null if there is none. */
   find(name: string): Promise<Removal | null>;
+  /** Returns the removal of this partner. Null if there is none, or if the partner had another name. */
+  findOf(partnerId: PartnerId, name: string): Promise<Removal | null>;
   /**
    * The point of no return. In one transaction, records the removal, suspends the partner, revokes its keys and tokens,
    * and ends its sessions, webhooks, subscriptions, and exports.

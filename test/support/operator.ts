@@ -3,6 +3,7 @@ import { postgresApiKeyStore } from '../../src/adapters/postgres/api-key-store.t
 import { postgresAttributeStore } from '../../src/adapters/postgres/attribute-store.ts';
 import { postgresCustomerStore } from '../../src/adapters/postgres/customer-store.ts';
 import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
+import { postgresPartnerRemovals } from '../../src/adapters/postgres/partner-removals.ts';
 import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.ts';
 import { connectSharedStorage } from '../../src/entry/shared-bucket.ts';
 import { randomKeys } from '../../src/adapters/vault/keys.ts';
@@ -13,6 +14,7 @@ import { silentLog } from './silent-log.ts';
 /** The dependencies of the operator commands that tests use for setup. */
 export type Operator = {
   readonly partners: ReturnType<typeof postgresPartnerStore>;
+  readonly removals: ReturnType<typeof postgresPartnerRemovals>;
   readonly keys: ReturnType<typeof postgresApiKeyStore>;
   readonly customers: ReturnType<typeof postgresCustomerStore>;
   readonly attributes: ReturnType<typeof postgresAttributeStore>;
@@ -41,6 +43,7 @@ export async function asOperator<T>(
   try {
     return await run({
       partners: postgresPartnerStore(db),
+      removals: postgresPartnerRemovals(db),
       keys: postgresApiKeyStore(db),
       customers: postgresCustomerStore(db),
       attributes: postgresAttributeStore(db),

@@ -17,8 +17,18 @@ export function postgresPartnerRemovals(db: Database): PartnerRemovals {
         .selectFrom('partner_removal')
         .selectAll()
         .where('name', '=', name)
+        .orderBy(sql`step = 'done'`)
         .orderBy('requested_at', 'desc')
         .limit(1)
+        .executeTakeFirst();
+      return row ? toRemoval(row) : null;
+    },
+    findOf: async (partnerId, name) => {
+      const row = await db
+        .selectFrom('partner_removal')
+        .selectAll()
+        .where('partner_id', '=', partnerId)
+        .where('name', '=', name)
         .executeTakeFirst();
       return row ? toRemoval(row) : null;
     },

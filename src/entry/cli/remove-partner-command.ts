@@ -1,7 +1,7 @@
 import { type Column, countOf, outputFor, several, table, wrongUse } from '@inlet/cli';
 import type { Command } from 'commander';
 import { writeFile } from 'node:fs/promises';
-import type { PlaceCount } from '../../domain/partner-removal.ts';
+import { type PlaceCount, partnerIdPattern } from '../../domain/partner-removal.ts';
 import { type OutputOptions, operatorCommand } from './output.ts';
 
 type Options = OutputOptions & {
@@ -27,30 +27,36 @@ export function addRemovePartnerCommand(partner: Command): void {
     'remove a partner with all of its data, keys, and objects, and prove it; without --confirm, only show what would be removed',
   )
     .argument('<name>')
-    .option('--confirm <name>', 'the name of the partner again; the removal cannot be undone')
+    .option(
+      '--confirm <name-or-id>',
+      'the name of the partner again, or its ID if a removed partner had the same name; the removal cannot be undone',
+    )
     .option('--proof <path>', 'file for the proof (default: <name>-removal-proof.json)')
     .option('--without-storage', 'do not remove the storage user; required with storage other than Ceph')
     .action(async (name: string, { confirm, proof = `${name}-removal-proof.json`, ...options }: Options) => {
-      if (confirm !== undefined && confirm !== name)
+      if (confirm !== undefined && confirm !== name && !partnerIdPattern.test(confirm))
         throw wrongUse(`"${confirm}" is not the name of the partner.`, `Pass --confirm ${name} to remove it.`);
       const { previewPartnerRemoval, removePartnerNamed } = await import('../remove-partner.ts');
       const output = outputFor(options);
       const how = { withoutStorage: options.withoutStorage === true, report: (text: string) => output.note(text) };
       if (confirm === undefined) {
-        const places = await previewPartnerRemoval(name, how);
-        output.result({ partner: name, removed: false, would_remove: places }, () =>
+        const { places, isBegun, confirm: required } = await previewPartnerRemoval(name, how);
+        output.result({ partner: name, removed: false, would_remove: places, confirm: required }, () =>
           table(columns, places, output.stdout),
         );
+        const state = isBegun
+          ? `The removal of the partner "${name}" is not finished. This would remove`
+          : `Nothing was removed. This would remove the partner "${name}", its storage user, and`;
         output.note(
-          `Nothing was removed. This would remove the partner "${name}", its storage user, and everything listed here. It cannot be undone. Run: inlet partner remove ${name} --confirm ${name}`,
+          `${state} everything listed here. It cannot be undone. Run: inlet partner remove ${name} --confirm ${required}`,
         );
         return;
       }
-      const removal = await removePartnerNamed(name, how);
+      const removal = await removePartnerNamed(name, confirm, how);
       await writeFile(proof, `${JSON.stringify(removal.proof, null, 2)}\n`);
       output.result(removal.proof, () =>
         [
-          `partner ${name} is removed; nothing remains in ${several(removal.remaining.length, 'place')}`,
+          `partner ${confirm === name ? name : `${name} with the ID ${confirm}`} is removed; nothing remains in ${several(removal.remaining.length, 'place')}`,
           `The proof is in ${proof}.`,
         ].join('\n'),
       );

@@ -1,9 +1,11 @@
 import { type Attribute, requireForeignKeys } from '../../domain/attribute.ts';
 import { Failure } from '../../domain/failure.ts';
+import { unfinishedOf } from '../../domain/partner-removal.ts';
 import { type Partner, type PartnerSettings, partnerNamePattern, prefixOfPartner } from '../../domain/partner.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { KeyIssuer } from '../../ports/crypto.ts';
 import type { StorageProvisioner } from '../../ports/object-store.ts';
+import type { PartnerRemovals } from '../../ports/partner-removal.ts';
 import type { PartnerStore, AttributeStore } from '../../ports/partner-store.ts';
 
 export async function partnerNamed(deps: { readonly partners: PartnerStore }, name: string): Promise<Partner> {
@@ -12,8 +14,19 @@ export async function partnerNamed(deps: { readonly partners: PartnerStore }, na
   return partner;
 }
 
+/** An unfinished removal still removes what is stored under the name. A removal begins under the lock on the name. */
+async function requireNoRemoval(
+  { removals }: { readonly removals: Pick<PartnerRemovals, 'find'> },
+  name: string,
+): Promise<void> {
+  if (!unfinishedOf(await removals.find(name))) return;
+  const detail = `The partner "${name}" is being removed. To finish its removal, run \`inlet partner remove ${name} --confirm ${name}\`.`;
+  throw new Failure('invalid_request', detail);
+}
+
 type ProvisionDeps<Grant> = {
   readonly partners: PartnerStore;
+  readonly removals: Pick<PartnerRemovals, 'find'>;
   readonly apiKeys: KeyIssuer;
   readonly storage: StorageProvisioner<Grant>;
 };
@@ -39,7 +52,9 @@ export async function provisionPartner<Grant>(
 
 /** Runs under a lock on the name, because the storage does not handle concurrent creation of the same user. */
 async function provisionOnce<Grant>(deps: ProvisionDeps<Grant>, name: string): Promise<ProvisionedPartner<Grant>> {
-  if (await deps.partners.findByName(name)) throw new Failure('invalid_request', `Partner "${name}" already exists.`);
+  const existing = await deps.partners.findByName(name);
+  await requireNoRemoval(deps, name);
+  if (existing) throw new Failure('invalid_request', `Partner "${name}" already exists.`);
   const prefix = prefixOfPartner(name);
   const storage = await deps.storage.provision({ name, prefix });
   const { key, hash } = deps.apiKeys.issue();

@@ -1,12 +1,15 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Partner } from '../../domain/partner.ts';
 import {
+  partnerIdPattern,
   type PlaceCount,
   type Removal,
   type RemovalStep,
   mergeCounts,
   removalProofOf,
+  removalTargetOf,
   stepAfterVerify,
+  unfinishedOf,
 } from '../../domain/partner-removal.ts';
 import type { ErasureEngine, ProofSigner } from '../../ports/erasure.ts';
 import type { Operations } from '../../ports/operations.ts';
@@ -32,10 +35,20 @@ export type RemovePartnerDeps = {
   readonly pause: (signal: AbortSignal) => Promise<void>;
 };
 
+export type RemovalPreview = {
+  readonly places: readonly PlaceCount[];
+  readonly isBegun: boolean;
+  /** What confirms the removal: the name or, if a removed partner had the same name, the ID. */
+  readonly confirm: string;
+};
+
 /** Counts what a removal would remove. */
-export async function previewRemoval(deps: RemovePartnerDeps, name: string): Promise<readonly PlaceCount[]> {
-  const partner = await partnerNamed(deps, name);
-  return (await countAll(deps, partner)).filter(({ count }) => count > 0);
+export async function previewRemoval(deps: RemovePartnerDeps, name: string): Promise<RemovalPreview> {
+  const last = await deps.removals.find(name);
+  const open = unfinishedOf(last);
+  const partner = open ? { id: open.partnerId, prefix: open.prefix } : await partnerNamed(deps, name);
+  const places = (await countAll(deps, partner)).filter(({ count }) => count > 0);
+  return { places, isBegun: open !== null, confirm: last && !open ? String(partner.id) : name };
 }
 
 async function countAll(
@@ -50,18 +63,24 @@ async function countAll(
   ];
 }
 
+export type RemovalRequest = {
+  readonly name: string;
+  /** The name or the ID of the partner. */
+  readonly confirm: string;
+  readonly requestedBy: string;
+};
+
 /**
  * Removes a partner with all of its data. If the command is interrupted, running it again continues with the step that was
  * interrupted. After the removal has ended, running it again returns the same proof.
  */
 export async function removePartner(
   deps: RemovePartnerDeps,
-  name: string,
-  requestedBy: string,
+  { name, confirm, requestedBy }: RemovalRequest,
   signal: AbortSignal,
 ): Promise<Removal> {
   const ended = await deps.removals.withLock(name, async () => {
-    let removal = await findOrBegin(deps, name, requestedBy);
+    let removal = await deps.partners.withNameLocked(name, () => findOrBegin(deps, { name, confirm, requestedBy }));
     while (removal.step !== 'done') {
       signal.throwIfAborted();
       deps.report(progressOf[removal.step]);
@@ -73,13 +92,18 @@ export async function removePartner(
   throw new Failure('unavailable', `Another process is removing the partner "${name}".`);
 }
 
-async function findOrBegin(deps: RemovePartnerDeps, name: string, requestedBy: string): Promise<Removal> {
-  const known = await deps.removals.find(name);
-  const partner = await deps.partners.findByName(name);
-  // A partner that was created later can have the name of a removed one.
-  if (known && (!partner || known.partnerId === partner.id)) return known;
-  const { removeUser } = deps.removalStorage;
-  return deps.removals.begin(await partnerNamed(deps, name), { requestedBy, hasStorageUser: removeUser !== null });
+/** Runs under the lock on the name, so that no partner with this name is created after the check. */
+async function findOrBegin(
+  { partners, removals, removalStorage }: RemovePartnerDeps,
+  { name, confirm, requestedBy }: RemovalRequest,
+): Promise<Removal> {
+  const target = removalTargetOf(name, confirm, {
+    partner: await partners.findByName(name),
+    last: await removals.find(name),
+    confirmed: partnerIdPattern.test(confirm) ? await removals.findOf(Number(confirm), name) : null,
+  });
+  if (target.is === 'begun') return target.removal;
+  return removals.begin(target.partner, { requestedBy, hasStorageUser: removalStorage.removeUser !== null });
 }
 
 type RunningStep = Exclude<RemovalStep, 'done'>;

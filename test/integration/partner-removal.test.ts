@@ -1,0 +1,95 @@
+import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { rememberSecrets } from '../support/known-secrets.ts';
+import { createPartner, issuedSchema } from '../support/partners.ts';
+import { deleteReplacedPartsSoon } from '../support/replaced-parts.ts';
+import { type Ran, runInlet } from '../support/run-inlet.ts';
+import { runOperator } from '../support/run-operator.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
+
+const proofSchema = z.looseObject({
+  partner_id: z.int(),
+  storage_user: z.string(),
+  remaining: z.array(z.looseObject({ place: z.string(), remaining: z.int() })),
+});
+
+describe('inlet partner remove', () => {
+  let stores: TestStores;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'inlet-removal-'));
+    stores = await createStores('two');
+    await deleteReplacedPartsSoon(stores);
+  });
+  afterAll(async () => {
+    await stores.drop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const inlet = (...parameters: string[]): Promise<Ran> => runOperator(stores.environment, parameters);
+  const proofFile = (): string => join(folder, 'proof.json');
+  const parametersOf = (name: string, confirm: string | number, ...options: string[]): string[] => [
+    ...['partner', 'remove', name, '--confirm', String(confirm), '--proof', proofFile()],
+    ...options,
+  ];
+  const remove = (...given: Parameters<typeof parametersOf>): Promise<Ran> => inlet(...parametersOf(...given));
+  const killedAt = async (point: string, name: string): Promise<void> => {
+    const { code, out } = await runInlet({ ...stores.environment, INLET_FAILPOINT: point }, parametersOf(name, name));
+    expect([code, out]).toEqual([-1, expect.stringContaining('killed at this point')]);
+  };
+  const removed = async (...given: Parameters<typeof parametersOf>) => {
+    const { code, err } = await remove(...given);
+    expect(code, err).toBe(0);
+    return proofSchema.parse(JSON.parse(readFileSync(proofFile(), 'utf8')));
+  };
+  const create = async (name: string) => {
+    const { code, out, err } = await inlet('partner', 'create', name, '--json');
+    expect(code, err).toBe(0);
+    const issued = issuedSchema.parse(JSON.parse(out));
+    rememberSecrets(issued.api_key, issued.storage.secret_access_key);
+    return issued;
+  };
+
+  it('does not release the name of a partner before its removal has ended', async () => {
+    const { id, name } = await createPartner(stores.environment);
+    for (const point of ['after removals.begin', 'after removals.removeRecords']) {
+      await killedAt(point, name);
+      const refused = await inlet('partner', 'create', name);
+      expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('is being removed')]);
+    }
+    const preview = await inlet('partner', 'remove', name);
+    expect([preview.code, preview.err]).toEqual([0, expect.stringContaining('is not finished')]);
+    expect(await removed(name, name)).toMatchObject({ partner_id: id });
+    await create(name);
+  });
+
+  it('removes a partner only by its ID if a removed partner had the same name', async () => {
+    const first = await createPartner(stores.environment);
+    const { id, name } = first;
+    const ofFirst = await removed(name, name);
+    const second = await create(name);
+    const preview = await inlet('partner', 'remove', name);
+    expect(preview.err).toContain(`--confirm ${second.partner_id}`);
+    const refused = await remove(name, name);
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`--confirm ${second.partner_id} .* --confirm ${id} `)),
+    ]);
+    expect(await removed(name, id)).toEqual(ofFirst);
+    const shown = await inlet('partner', 'show', name, '--json');
+    expect(JSON.parse(shown.out)).toMatchObject({ partner_id: second.partner_id, state: 'active' });
+    expect(await removed(name, second.partner_id)).toMatchObject({ partner_id: second.partner_id });
+    expect(await removed(name, id)).toEqual(ofFirst);
+    expect(await removed(name, name)).toMatchObject({ partner_id: second.partner_id });
+    const unknown = await remove(name, 999_999_999);
+    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('No partner with the ID 999999999')]);
+    await expect(
+      first.s3.send(new ListObjectsV2Command({ Bucket: first.bucket, Prefix: first.prefix })),
+    ).rejects.toMatchObject({ name: 'InvalidAccessKeyId' });
+  });
+});
