@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { clickhouseErasure } from '../adapters/clickhouse/erasure/erasure-engine.ts';
 import { clickhouseRemovalEngine } from '../adapters/clickhouse/removal-engine.ts';
+import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
+import { postgresFileStore } from '../adapters/postgres/file-store.ts';
 import { s3RemovalStorage } from '../adapters/s3/removal-storage.ts';
 import { ed25519ProofSigner } from '../adapters/vault/proof-signer.ts';
 import { Failure } from '../domain/failure.ts';
@@ -11,6 +13,7 @@ import {
   previewRemoval,
   removePartner,
 } from '../usecases/admin/remove-partner.ts';
+import { dropOrphanedStages } from '../usecases/load/orphaned-stages.ts';
 import { requireRecordedTopology } from '../usecases/admin/topology.ts';
 import { readConfig } from './config.ts';
 import { connectShards, withTopology } from './connect-engine.ts';
@@ -60,6 +63,16 @@ async function withRemoval<T>(
       removalStorage: wrapPort('removalStorage', s3RemovalStorage(connections.s3, config.INLET_S3_BUCKET, removeUser)),
       erasureEngine: clickhouseErasure(connected.engine),
       proofSigner: ed25519ProofSigner(config.INLET_PROOF_KEY),
+      dropOrphanedStages: () =>
+        dropOrphanedStages(
+          {
+            files: postgresFileStore(connections.db, connections.boss, config.INLET_FILES_OUT_PER_LANE),
+            stage: connected.stage,
+            warehouse: clickhouseWarehouse(connected.engine),
+            log,
+          },
+          'all',
+        ),
       forgetDevices: async () => {
         await rebuild(config);
         await rebuildDeviceIndex((left) => report(`${left} partners and audiences left`), config);

@@ -12,7 +12,8 @@ export interface PartnerRemovals {
   findOf(partnerId: PartnerId, name: string): Promise<Removal | null>;
   /**
    * The point of no return. In one transaction, records the removal, suspends the partner, revokes its keys and tokens,
-   * and ends its sessions, webhooks, subscriptions, and exports.
+   * and ends its sessions, webhooks, subscriptions, and exports. The records of the exports stay, because they name the
+   * staging tables.
    */
   begin(partner: Partner, from: { readonly requestedBy: string; readonly hasStorageUser: boolean }): Promise<Removal>;
   advance(partnerId: PartnerId, change: RemovalChange): Promise<Removal>;
@@ -25,6 +26,11 @@ export interface PartnerRemovals {
   ownersOfFiles(fileIds: readonly number[]): Promise<ReadonlyMap<number, PartnerId>>;
   /** Returns the partners of these loads. Omits loads without a record. */
   ownersOfLoads(loadIds: readonly number[]): Promise<ReadonlyMap<number, PartnerId>>;
+  /** Returns the partners of these loads, which may not have published their rows. Omits loads without a record. */
+  ownersOfStagedLoads(loadIds: readonly number[]): Promise<ReadonlyMap<number, PartnerId>>;
+  ownersOfJobs(jobIds: readonly number[]): Promise<ReadonlyMap<number, PartnerId>>;
+  /** Returns the partners of these exports of rejected rows. Omits exports without a record. */
+  ownersOfExports(exportIds: readonly number[]): Promise<ReadonlyMap<number, PartnerId>>;
   finish(partnerId: PartnerId, finishedAt: Date, proof: SignedRemovalProof): Promise<Removal>;
 }
 
@@ -37,6 +43,7 @@ export type RemovalChange = {
 };
 
 export type LoadOwners = Pick<PartnerRemovals, 'ownersOfFiles' | 'ownersOfLoads'>;
+export type StageOwners = Pick<PartnerRemovals, 'ownersOfStagedLoads' | 'ownersOfJobs' | 'ownersOfExports'>;
 
 /** The partner's rows in ClickHouse. Every method can be repeated. */
 export interface RemovalEngine {
@@ -49,6 +56,13 @@ export interface RemovalEngine {
    */
   countLoads(partnerId: PartnerId, owners: LoadOwners): Promise<readonly PlaceCount[]>;
   removeLoads(partnerId: PartnerId, owners: LoadOwners, signal: AbortSignal): Promise<void>;
+  /**
+   * Counts the rows and tables that are staged for the partner. Includes what is staged for loads, jobs, and exports without
+   * a record, because their partner is unknown.
+   */
+  countStaged(partnerId: PartnerId, owners: StageOwners): Promise<readonly PlaceCount[]>;
+  /** Drops the tables with rejected rows of the partner's exports, and those of exports without a record. */
+  dropExports(partnerId: PartnerId, owners: StageOwners): Promise<void>;
 }
 
 /** The partner's objects in the shared bucket, and its storage user. Every method can be repeated. */

@@ -128,6 +128,8 @@ export interface RejectReader {
   ): Promise<OpenRejects>;
   /** Drops the tables of the export. */
   drop(exportId: number): Promise<void>;
+  /** Drops the tables of this attempt. Another worker can have the tables of a later one. */
+  dropAttempt(claim: Pick<ClaimedExport, 'exportId' | 'attempt'>): Promise<void>;
 }
 
 export type OpenRejects = {

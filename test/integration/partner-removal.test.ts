@@ -9,7 +9,8 @@ import { createPartner, issuedSchema } from '../support/partners.ts';
 import { deleteReplacedPartsSoon } from '../support/replaced-parts.ts';
 import { type Ran, runInlet } from '../support/run-inlet.ts';
 import { runOperator } from '../support/run-operator.ts';
-import { type TestStores, createStores } from '../support/stores.ts';
+import { commandOnShard, selectOnShards } from '../support/shard-tables.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 
 const proofSchema = z.looseObject({
   partner_id: z.int(),
@@ -66,6 +67,48 @@ describe('inlet partner remove', () => {
     expect([preview.code, preview.err]).toEqual([0, expect.stringContaining('is not finished')]);
     expect(await removed(name, name)).toMatchObject({ partner_id: id });
     await create(name);
+  });
+
+  it('drops everything that killed workers have staged for the partner, and nothing of others', async () => {
+    const [partner, other] = [await createPartner(stores.environment), await createPartner(stores.environment)];
+    const stage = async ({ id }: { readonly id: number }, status: number) => {
+      const { jobId, exportId } = await withDatabase(stores, async (client) => {
+        const job = await client.query<{ id: string }>(
+          "INSERT INTO job (partner_id, seq, kind, status) VALUES ($1, 1, 'import', $2) RETURNING id",
+          [id, status],
+        );
+        const made = await client.query<{ id: string }>(
+          `INSERT INTO reject_export (partner_id, job_id, folder, status, attempt, claimed_until)
+           VALUES ($1, $2, 'rejects/', 1, 1, now() - interval '1 minute') RETURNING id`,
+          [id, job.rows[0]?.id],
+        );
+        return { jobId: job.rows[0]?.id ?? '', exportId: made.rows[0]?.id ?? '' };
+      });
+      const rejects = `room_rejects_${exportId}_1_rows`;
+      await commandOnShard(stores, 0, `CREATE TABLE ${rejects} (line String) ENGINE = MergeTree ORDER BY ()`);
+      await commandOnShard(stores, 0, `INSERT INTO ${rejects} VALUES ('rejected')`);
+      await commandOnShard(stores, 0, `INSERT INTO job_keys_local VALUES (${jobId}, 'key', 1)`);
+      await commandOnShard(stores, 0, `INSERT INTO staged_devices_local VALUES (${jobId}, 1, generateUUIDv4(), 1)`);
+      return { jobId, rejects };
+    };
+    await stage(partner, 2);
+    const ofOther = await stage(other, 0);
+    // Loads and exports without a record, as after the removal of their records.
+    await commandOnShard(stores, 0, `INSERT INTO staged_members_local VALUES (900000001, 1, generateUUIDv4(), '')`);
+    await commandOnShard(stores, 0, 'CREATE TABLE room_rejects_900000001_1_rows (line String) ENGINE = Memory');
+    const { remaining } = await removed(partner.name, partner.name);
+    const places = new Set(remaining.map(({ place }) => place));
+    for (const place of ['staged_attributes', 'staged_members', 'staged_devices', 'job_keys', 'staging_tables'])
+      expect(places).toContain(place);
+    expect(
+      await selectOnShards(
+        stores,
+        `SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'room_')`,
+      ),
+    ).toEqual([ofOther.rejects]);
+    for (const table of ['job_keys_local', 'staged_devices_local'])
+      expect(await selectOnShards(stores, `SELECT toString(job_id) FROM ${table}`)).toEqual([ofOther.jobId]);
+    expect(await selectOnShards(stores, 'SELECT toString(load_id) FROM staged_members_local')).toEqual([]);
   });
 
   it('removes a partner only by its ID if a removed partner had the same name', async () => {

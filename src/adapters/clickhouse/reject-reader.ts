@@ -26,7 +26,7 @@ const blocks: ClickHouseSettings = { min_insert_block_size_rows: '262144', min_i
 export function clickhouseRejectReader(engine: Engine): RejectReader {
   return {
     open: async ({ exportId, attempt }, kind, keys) => {
-      await dropTables(engine, exportId);
+      await dropExportTables(engine, exportId);
       const server = serverFor(engine, exportId);
       const names = { rows: `${prefix}${exportId}_${attempt}_rows`, keys: `${prefix}${exportId}_${attempt}_keys` };
       await createTables(server, names);
@@ -39,7 +39,8 @@ export function clickhouseRejectReader(engine: Engine): RejectReader {
       }
       return openRejects(server, names, kind);
     },
-    drop: (exportId) => dropTables(engine, exportId),
+    drop: (exportId) => dropExportTables(engine, exportId),
+    dropAttempt: ({ exportId, attempt }) => dropTables(engine, `${prefix}${exportId}_${attempt}_`),
   };
 }
 
@@ -55,13 +56,24 @@ async function createTables(server: Server, { rows, keys }: Names): Promise<void
   });
 }
 
-/** Also drops the tables of earlier attempts. Dropping a table waits for the statements that use it. */
-async function dropTables(engine: Engine, exportId: number): Promise<void> {
+/** Returns the ID of the export that the table belongs to. */
+export function exportOfTable(name: string): number | null {
+  const [, id] = /^room_rejects_([0-9]+)_/.exec(name) ?? [];
+  return id === undefined ? null : Number(id);
+}
+
+/** Also drops the tables of earlier attempts. */
+export function dropExportTables(engine: Engine, exportId: number): Promise<void> {
+  return dropTables(engine, `${prefix}${exportId}_`);
+}
+
+/** Dropping a table waits for the statements that use it. */
+async function dropTables(engine: Engine, start: string): Promise<void> {
   await onEveryServer(engine, async (server) => {
     const found = await selectRows<{ name: string }>(
       server,
       `SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, {prefix: String})`,
-      { prefix: `${prefix}${exportId}_` },
+      { prefix: start },
     );
     if (found.length === 0) return;
     await server.command({

@@ -5,6 +5,7 @@ import { type Engine, onAllServers, selectNumber, selectRows, syncAllReplicas } 
 import { checkedId } from './erasure/erased-devices.ts';
 import { eraseFrom } from './erasure/erase-table.ts';
 import { replicatedTables } from './migration-sql.ts';
+import { countStaged, dropExports } from './removal-stages.ts';
 
 /** IDs in one statement, so that it stays below the maximum size of a query. */
 const maxIds = 5_000;
@@ -16,6 +17,8 @@ export function clickhouseRemovalEngine(engine: Engine): RemovalEngine {
     countRows: (partnerId) => countRows(engine, partnerId),
     removeRows: (partnerId, signal) => removeRows(engine, partnerId, signal),
     countLoads: (partnerId, owners) => countLoads(engine, partnerId, owners),
+    countStaged: (partnerId, owners) => countStaged(engine, partnerId, owners),
+    dropExports: (partnerId, owners) => dropExports(engine, partnerId, owners),
     removeLoads: async (partnerId, owners, signal) => {
       for (const table of loadTables) {
         for (const condition of await conditionsOf(engine, table, partnerId, owners))

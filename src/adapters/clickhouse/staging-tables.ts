@@ -46,7 +46,7 @@ function everyTableOf(loadId: LoadId): string[] {
   return [lines, ...Object.values(views), allRows, rows];
 }
 
-function loadOfTable(name: string): number | null {
+export function loadOfTable(name: string): number | null {
   const [, id] = /^room_([0-9]+)_/.exec(name) ?? [];
   return id === undefined ? null : Number(id);
 }

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { PartnerId } from '../../domain/ids.ts';
-import { openStatuses } from '../../domain/job.ts';
+import { jobStatus, openStatuses } from '../../domain/job.ts';
 import type { PlaceCount, Removal, SignedRemovalProof } from '../../domain/partner-removal.ts';
 import { toRemovalStep } from '../../domain/partner-removal.ts';
 import type { Partner } from '../../domain/partner.ts';
@@ -49,6 +49,7 @@ export function postgresPartnerRemovals(db: Database): PartnerRemovals {
         SELECT (SELECT count(*) FROM job
                 WHERE partner_id = ${partnerId} AND (status IN (0, 1) OR (cancelled AND cleaned_at IS NULL)))
              + (SELECT count(*) FROM repair_load WHERE partner_id = ${partnerId})
+             + (SELECT count(*) FROM reject_export WHERE partner_id = ${partnerId} AND claimed_until >= now())
              + (SELECT count(*) FROM erasure WHERE partner_id = ${partnerId} AND status IN (0, 1)) AS open`.execute(db);
       return rows[0]?.open ?? 0;
     },
@@ -62,16 +63,24 @@ export function postgresPartnerRemovals(db: Database): PartnerRemovals {
       return counts;
     },
     removeRecords: (partnerId) => db.transaction().execute((tx) => removeRecords(tx, partnerId)),
-    ownersOfFiles: async (fileIds) => {
-      const { rows } = await sql<{ id: number; partner_id: PartnerId }>`
-        SELECT id, partner_id FROM job_file WHERE id = ANY (${fileIds}::bigint[])`.execute(db);
-      return new Map(rows.map(({ id, partner_id }) => [id, partner_id]));
-    },
-    ownersOfLoads: async (loadIds) => {
-      const { rows } = await sql<{ load_id: number; partner_id: PartnerId }>`
-        SELECT load_id, partner_id FROM load_account WHERE load_id = ANY (${loadIds}::bigint[])`.execute(db);
-      return new Map(rows.map(({ load_id, partner_id }) => [load_id, partner_id]));
-    },
+    ownersOfFiles: (fileIds) =>
+      selectOwners(db, sql`SELECT id, partner_id FROM job_file WHERE id = ANY (${fileIds}::bigint[])`),
+    ownersOfLoads: (loadIds) =>
+      selectOwners(
+        db,
+        sql`SELECT load_id AS id, partner_id FROM load_account WHERE load_id = ANY (${loadIds}::bigint[])`,
+      ),
+    ownersOfStagedLoads: (loadIds) =>
+      selectOwners(
+        db,
+        sql`
+          SELECT load_id AS id, partner_id FROM job_file WHERE load_id = ANY (${loadIds}::bigint[])
+          UNION ALL SELECT load_id, partner_id FROM repair_load WHERE load_id = ANY (${loadIds}::bigint[])`,
+      ),
+    ownersOfJobs: (jobIds) =>
+      selectOwners(db, sql`SELECT id, partner_id FROM job WHERE id = ANY (${jobIds}::bigint[])`),
+    ownersOfExports: (exportIds) =>
+      selectOwners(db, sql`SELECT id, partner_id FROM reject_export WHERE id = ANY (${exportIds}::bigint[])`),
     finish: async (partnerId, finishedAt, proof) => {
       const row = await db
         .updateTable('partner_removal')
@@ -82,6 +91,11 @@ export function postgresPartnerRemovals(db: Database): PartnerRemovals {
       return toRemoval(row);
     },
   };
+}
+
+async function selectOwners(db: Database, query: RawBuilder<unknown>): Promise<ReadonlyMap<number, PartnerId>> {
+  const { rows } = await sql<{ id: number; partner_id: PartnerId }>`${query}`.execute(db);
+  return new Map(rows.map(({ id, partner_id }) => [id, partner_id]));
 }
 
 const ofPartner = (partnerId: PartnerId) => sql`partner_id = ${partnerId}`;
@@ -152,8 +166,12 @@ async function begin(
   await sql`UPDATE partner SET suspended_at = coalesce(suspended_at, now()) WHERE id = ${id}`.execute(tx);
   await sql`UPDATE api_key SET revoked_at = coalesce(revoked_at, now()) WHERE partner_id = ${id}`.execute(tx);
   await sql`UPDATE user_token SET revoked_at = coalesce(revoked_at, now()) WHERE partner_id = ${id}`.execute(tx);
-  for (const table of ['console_session', 'console_link', 'reject_export', 'webhook', 'subscription'])
+  for (const table of ['console_session', 'console_link', 'webhook', 'subscription'])
     await sql`DELETE FROM ${sql.table(table)} WHERE partner_id = ${id}`.execute(tx);
+  // A worker then ends a running export, and none claims it again. The record names the staging tables.
+  await sql`
+    UPDATE reject_export SET status = ${jobStatus.failed}, finished_at = coalesce(finished_at, now()), expires_at = NULL
+    WHERE partner_id = ${id}`.execute(tx);
   const row = await tx
     .insertInto('partner_removal')
     .values({

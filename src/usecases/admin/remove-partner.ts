@@ -1,4 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
+import type { PartnerId } from '../../domain/ids.ts';
 import type { Partner } from '../../domain/partner.ts';
 import {
   partnerIdPattern,
@@ -28,6 +29,8 @@ export type RemovePartnerDeps = {
     'untilWritten' | 'removeReplacedParts' | 'countDetachedParts' | 'countReplacedParts'
   >;
   readonly proofSigner: ProofSigner;
+  /** Drops the staged rows and the staging tables of loads and jobs that have ended, on every server. */
+  readonly dropOrphanedStages: () => Promise<void>;
   /** Removes devices that no partner has from the known devices, and rebuilds the device index. */
   readonly forgetDevices: () => Promise<void>;
   readonly report: (progress: string) => void;
@@ -106,6 +109,28 @@ async function findOrBegin(
   return removals.begin(target.partner, { requestedBy, hasStorageUser: removalStorage.removeUser !== null });
 }
 
+/**
+ * A worker that was killed leaves staged rows behind, and a worker that was suspended can stage rows late. What is staged
+ * without a record is dropped as well, because its partner is unknown. Returns the counts, which are 0.
+ */
+async function untilNothingStaged(
+  { removals, removalEngine, dropOrphanedStages, report, pause }: RemovePartnerDeps,
+  partnerId: PartnerId,
+  signal: AbortSignal,
+): Promise<readonly PlaceCount[]> {
+  for (let last = ''; ;) {
+    await dropOrphanedStages();
+    await removalEngine.dropExports(partnerId, removals);
+    const staged = await removalEngine.countStaged(partnerId, removals);
+    const left = new Set(staged.filter(({ count }) => count > 0).map(({ place }) => place));
+    if (left.size === 0) return staged;
+    const places = [...left].join(', ');
+    if (places !== last) report(`Waiting until staged rows are dropped from ${places}. A running backup delays this.`);
+    last = places;
+    await pause(signal);
+  }
+}
+
 type RunningStep = Exclude<RemovalStep, 'done'>;
 type Step = (deps: RemovePartnerDeps, removal: Removal, signal: AbortSignal) => Promise<Removal>;
 
@@ -132,6 +157,8 @@ const steps: Readonly<Record<RunningStep, Step>> = {
       last = open;
       await deps.pause(signal);
     }
+    // Before the records, which name the partner of what is staged.
+    await untilNothingStaged(deps, partnerId, signal);
     await erasureEngine.untilWritten(signal);
     const removed = mergeCounts(removal.removed, await countAll(deps, { id: partnerId, prefix: removal.prefix }));
     return removals.advance(partnerId, { step: 'storage', removed: removed.filter(({ count }) => count > 0) });
@@ -164,8 +191,9 @@ const steps: Readonly<Record<RunningStep, Step>> = {
     return removals.advance(partnerId, { step: 'verify' });
   },
 
-  verify: async (deps, { partnerId, prefix }) => {
-    const remaining = await countAll(deps, { id: partnerId, prefix });
+  verify: async (deps, { partnerId, prefix }, signal) => {
+    const staged = await untilNothingStaged(deps, partnerId, signal);
+    const remaining = [...(await countAll(deps, { id: partnerId, prefix })), ...staged];
     const step = stepAfterVerify(remaining);
     return deps.removals.advance(partnerId, { step, remaining, isRemoved: step === 'clean' });
   },

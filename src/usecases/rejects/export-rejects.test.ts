@@ -24,6 +24,7 @@ async function callsOf(
   given: Partial<ClaimedExport>,
   error: Error | null,
   remove: () => Promise<void> = async () => undefined,
+  renew: () => Promise<boolean> = async () => true,
 ): Promise<string[]> {
   const calls: string[] = [];
   let isDue = true;
@@ -35,7 +36,7 @@ async function callsOf(
     },
     listFiles: async () => [file],
     start: async () => [file],
-    renew: async () => true,
+    renew,
     isOtherDue: async () => false,
     endTurn: async () => void calls.push('end turn'),
     commitFile: async (_claim, _file, outcome) => {
@@ -53,6 +54,7 @@ async function callsOf(
         throw error ?? new Error('no file is read in this test');
       },
       drop: async () => void calls.push('drop'),
+      dropAttempt: async ({ attempt }) => void calls.push(`drop attempt ${attempt}`),
     },
     rejectStorage: {
       write: async () => 1,
@@ -100,6 +102,16 @@ describe('exportRejects', () => {
   it('fails after the last attempt', async () => {
     const calls = await callsOf({ isNew: false, tries: maxExportAttempts }, new Error('connection lost'));
     expect(calls).toEqual(['finish load_abandoned', 'drop']);
+  });
+
+  it('drops only the tables of its own attempt after another worker has claimed the export', async () => {
+    const renewed = Promise.withResolvers<void>();
+    const renew = async () => {
+      renewed.resolve();
+      return false;
+    };
+    const calls = await callsOf({ isExpired: true, attempt: 2 }, null, () => renewed.promise, renew);
+    expect(calls).toEqual(['remove acme/rejects/1/', 'remove', 'drop attempt 2']);
   });
 
   it('fails at once if a retry cannot succeed', async () => {

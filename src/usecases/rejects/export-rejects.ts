@@ -98,7 +98,8 @@ async function runExport(deps: ExportRejectsDeps, claim: ClaimedExport, { signal
     else await queue.finish(claim, abandoned(tries), exportDays);
   } finally {
     // A worker that lost its claim must not drop the tables of the worker that has it now.
-    if (!lost.signal.aborted && !tables.areDropped) await reader.drop(exportId);
+    if (lost.signal.aborted) await reader.dropAttempt(claim);
+    else if (!tables.areDropped) await reader.drop(exportId);
   }
 }
 
