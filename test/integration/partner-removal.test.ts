@@ -34,10 +34,10 @@ describe('inlet partner remove', () => {
 
   const inlet = (...parameters: string[]): Promise<Ran> => runOperator(stores.environment, parameters);
   const proofFile = (): string => join(folder, 'proof.json');
-  const parametersOf = (name: string, confirm: string | number, ...options: string[]): string[] => [
-    ...['partner', 'remove', name, '--confirm', String(confirm), '--proof', proofFile()],
-    ...options,
-  ];
+  const parametersOf = (name: string, confirm: string | number, ...options: string[]): string[] => {
+    const confirmed = ['partner', 'remove', name, '--confirm', String(confirm)];
+    return [...confirmed, '--proof', proofFile(), ...options];
+  };
   const remove = (...given: Parameters<typeof parametersOf>): Promise<Ran> => inlet(...parametersOf(...given));
   const killedAt = async (point: string, name: string): Promise<void> => {
     const { code, out } = await runInlet({ ...stores.environment, INLET_FAILPOINT: point }, parametersOf(name, name));
@@ -111,9 +111,23 @@ describe('inlet partner remove', () => {
     expect(await selectOnShards(stores, 'SELECT toString(load_id) FROM staged_members_local')).toEqual([]);
   });
 
+  it('does not end without removing the storage user, unless it began without one', async () => {
+    const { name, s3, bucket, prefix } = await createPartner(stores.environment);
+    await killedAt('after removals.begin', name);
+    const refused = await remove(name, name, '--without-storage');
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('again without --without-storage')]);
+    const list = (): Promise<unknown> => s3.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix }));
+    await list();
+    expect(await removed(name, name)).toMatchObject({ storage_user: 'removed' });
+    await expect(list()).rejects.toMatchObject({ name: 'InvalidAccessKeyId' });
+    const bare = await createPartner(stores.environment);
+    expect(await removed(bare.name, bare.name, '--without-storage')).toMatchObject({
+      storage_user: 'removed_by_operator',
+    });
+  });
+
   it('removes a partner only by its ID if a removed partner had the same name', async () => {
-    const first = await createPartner(stores.environment);
-    const { id, name } = first;
+    const { id, name } = await createPartner(stores.environment);
     const ofFirst = await removed(name, name);
     const second = await create(name);
     const preview = await inlet('partner', 'remove', name);
@@ -131,8 +145,5 @@ describe('inlet partner remove', () => {
     expect(await removed(name, name)).toMatchObject({ partner_id: second.partner_id });
     const unknown = await remove(name, 999_999_999);
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('No partner with the ID 999999999')]);
-    await expect(
-      first.s3.send(new ListObjectsV2Command({ Bucket: first.bucket, Prefix: first.prefix })),
-    ).rejects.toMatchObject({ name: 'InvalidAccessKeyId' });
   });
 });

@@ -144,6 +144,11 @@ const progressOf: Readonly<Record<RunningStep, string>> = {
   clean: 'Waiting until ClickHouse has deleted the files of replaced parts, which takes about eight minutes.',
 };
 
+/** The credentials of the user could otherwise open the files of a later partner with the same name. */
+function noWayToRemoveUser(name: string): string {
+  return `The storage user of the partner "${name}" still exists, and the proof says that Inlet removes it. Set INLET_S3_ENDPOINT and INLET_STORAGE_ADMIN_*, and run the command again without --without-storage.`;
+}
+
 const steps: Readonly<Record<RunningStep, Step>> = {
   // A worker could otherwise publish rows afterward.
   wait: async (deps, removal, signal) => {
@@ -165,7 +170,8 @@ const steps: Readonly<Record<RunningStep, Step>> = {
   },
 
   // The user first, so that the partner cannot upload anything afterward.
-  storage: async ({ removals, removalStorage }, { partnerId, name, prefix }) => {
+  storage: async ({ removals, removalStorage }, { partnerId, name, prefix, hasStorageUser }) => {
+    if (hasStorageUser && !removalStorage.removeUser) throw new Failure('invalid_request', noWayToRemoveUser(name));
     await removalStorage.removeUser?.(name);
     await removalStorage.removeObjects(prefix);
     return removals.advance(partnerId, { step: 'rows' });
