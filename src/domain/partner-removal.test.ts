@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type PlaceCount,
   type Removal,
+  describeOpenWork,
   mergeCounts,
   removalProofOf,
   removalTargetOf,
@@ -73,6 +74,19 @@ describe('removalTargetOf', () => {
     expect(() => removalTargetOf('acme', '12', { ...none, partner, last: open })).toThrow(
       'Pass --confirm 7 to continue it first.',
     );
+  });
+});
+
+describe('describeOpenWork', () => {
+  const none = { jobs: 0, canceledJobs: 0, exports: 0, erasures: 0, repairs: 0, repairsEndAt: null };
+
+  it('names every kind of open work, and when an interrupted repair is ignored', () => {
+    expect(describeOpenWork(none)).toEqual([]);
+    expect(describeOpenWork({ ...none, jobs: 2, erasures: 1 })).toEqual(['open jobs: 2', 'open erasures: 1']);
+    expect(describeOpenWork({ ...none, repairs: 3, repairsEndAt: at })).toEqual([
+      'loads of `inlet repair`: 3',
+      'an interrupted repair is ignored from 2026-11-15T00:00:00.000Z',
+    ]);
   });
 });
 

@@ -96,6 +96,33 @@ export function removalTargetOf(name: string, confirm: string, { partner, last, 
   throw new Failure('not_found', what);
 }
 
+/** The work of a partner that has not ended. */
+export type OpenWork = {
+  readonly jobs: number;
+  /** Canceled jobs whose staged rows a worker has not removed yet. */
+  readonly canceledJobs: number;
+  /** Exports of rejected rows that a worker holds. */
+  readonly exports: number;
+  readonly erasures: number;
+  readonly repairs: number;
+  /** Until then, an interrupted repair counts as running. */
+  readonly repairsEndAt: Date | null;
+};
+
+/** Returns one text for each kind of open work. */
+export function describeOpenWork(work: OpenWork): readonly string[] {
+  const kinds: readonly (readonly [number, string])[] = [
+    [work.jobs, 'open jobs'],
+    [work.canceledJobs, 'canceled jobs that a worker has not cleaned up'],
+    [work.exports, 'exports of rejected rows that a worker has not ended'],
+    [work.erasures, 'open erasures'],
+    [work.repairs, 'loads of `inlet repair`'],
+  ];
+  const waits = kinds.flatMap(([count, what]) => (count > 0 ? [`${what}: ${count}`] : []));
+  const until = work.repairsEndAt?.toISOString();
+  return until === undefined ? waits : [...waits, `an interrupted repair is ignored from ${until}`];
+}
+
 /** A step that is repeated finds less than the first time, so the highest count of each place is kept. */
 export function mergeCounts(before: readonly PlaceCount[], found: readonly PlaceCount[]): PlaceCount[] {
   const merged = new Map<string, PlaceCount>();

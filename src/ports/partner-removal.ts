@@ -1,6 +1,6 @@
 import type { JobId, PartnerId } from '../domain/ids.ts';
 import type { Partner } from '../domain/partner.ts';
-import type { PlaceCount, Removal, RemovalStep, SignedRemovalProof } from '../domain/partner-removal.ts';
+import type { OpenWork, PlaceCount, Removal, RemovalStep, SignedRemovalProof } from '../domain/partner-removal.ts';
 
 /** The removals of partners, and the partners' records. Every method can be repeated. */
 export interface PartnerRemovals {
@@ -16,10 +16,12 @@ export interface PartnerRemovals {
    * staging tables.
    */
   begin(partner: Partner, from: { readonly requestedBy: string; readonly hasStorageUser: boolean }): Promise<Removal>;
+  /** Ends again what `begin` ends, because a request in flight can commit afterward. */
+  endAccess(partnerId: PartnerId): Promise<void>;
   advance(partnerId: PartnerId, change: RemovalChange): Promise<Removal>;
   listOpenJobs(partnerId: PartnerId): Promise<readonly JobId[]>;
-  /** Counts jobs and erasures of devices that workers have not ended, and canceled jobs that they have not cleaned up. */
-  countOpenWork(partnerId: PartnerId): Promise<number>;
+  /** Loads of an interrupted repair count for a day, as everywhere. */
+  countOpenWork(partnerId: PartnerId): Promise<OpenWork>;
   countRecords(partnerId: PartnerId): Promise<readonly PlaceCount[]>;
   removeRecords(partnerId: PartnerId): Promise<void>;
   /** Returns the partners of these files. Omits files without a record. */

@@ -11,6 +11,7 @@ import { type Ran, runInlet } from '../support/run-inlet.ts';
 import { runOperator } from '../support/run-operator.ts';
 import { commandOnShard, selectOnShards } from '../support/shard-tables.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const proofSchema = z.looseObject({
   partner_id: z.int(),
@@ -63,6 +64,7 @@ describe('inlet partner remove', () => {
       const refused = await inlet('partner', 'create', name);
       expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('is being removed')]);
     }
+    expect((await inlet('partner', 'resume', name)).code).toBe(1);
     const preview = await inlet('partner', 'remove', name);
     expect([preview.code, preview.err]).toEqual([0, expect.stringContaining('is not finished')]);
     expect(await removed(name, name)).toMatchObject({ partner_id: id });
@@ -124,6 +126,43 @@ describe('inlet partner remove', () => {
     expect(await removed(bare.name, bare.name, '--without-storage')).toMatchObject({
       storage_user: 'removed_by_operator',
     });
+  });
+
+  it('cancels jobs that arrive late, ignores a repair that was killed a day ago, and says what it waits for', async () => {
+    const { id, name } = await createPartner(stores.environment);
+    const query = <T extends object>(text: string, ...values: unknown[]): Promise<T[]> =>
+      withDatabase(stores, async (client) => (await client.query<T>(text, values)).rows);
+    const insertJob = async (status: number): Promise<string> => {
+      const [job] = await query<{ id: string }>(
+        `INSERT INTO job (partner_id, seq, kind, status)
+         SELECT $1, coalesce(max(seq), 0) + 1, 'import', $2 FROM job WHERE partner_id = $1 RETURNING id`,
+        id,
+        status,
+      );
+      return job?.id ?? '';
+    };
+    const repaired = await insertJob(2);
+    const repair =
+      'INSERT INTO repair_load (load_id, partner_id, job_id, started_at) VALUES ($1, $2, $3, now() - $4::interval)';
+    await query(repair, 900_000_002, id, repaired, '25 hours');
+    await query(repair, 900_000_003, id, repaired, '1 hour');
+    const parameters = parametersOf(name, name);
+    const running = runInlet(stores.environment, parameters);
+    await waitUntil('the removal has begun', async () => {
+      const found = await query('SELECT FROM partner_removal WHERE partner_id = $1', id);
+      return found.length === 1;
+    });
+    const late = await insertJob(0);
+    await waitUntil('the late job is canceled', async () => {
+      const found = await query<{ status: number }>('SELECT status FROM job WHERE id = $1 AND cancelled', late);
+      return found[0]?.status === 3;
+    });
+    const [waiting] = await query<{ step: string }>('SELECT step FROM partner_removal WHERE partner_id = $1', id);
+    expect(waiting?.step).toBe('wait');
+    await query('DELETE FROM repair_load WHERE load_id = 900000003');
+    const { code, err } = await running;
+    expect(code, err).toBe(0);
+    expect(err).toContain('loads of `inlet repair`: 1; an interrupted repair is ignored from ');
   });
 
   it('removes a partner only by its ID if a removed partner had the same name', async () => {

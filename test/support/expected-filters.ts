@@ -147,7 +147,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   ],
   'own-access/own-storage-keys.ts': ['test/acceptance/storage-keys.test.ts covers it'],
   'own-access/run-change.ts': [/FROM api_key\s+WHERE partner_id = \$/],
-  'partner-removals.ts': Array.from({ length: 16 }, () => byCommands),
+  'partner-removals.ts': Array.from({ length: 8 }, () => byCommands),
   'partner-store.ts': [
     byBoth,
     /^select "audience_bad_row_share" .*"unhyphenated_ids" .* from "partner" where "id" = \$/,

@@ -1,12 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { PartnerId } from '../../domain/ids.ts';
 import { jobStatus, openStatuses } from '../../domain/job.ts';
-import type { PlaceCount, Removal, SignedRemovalProof } from '../../domain/partner-removal.ts';
+import type { OpenWork, PlaceCount, Removal, SignedRemovalProof } from '../../domain/partner-removal.ts';
 import { toRemovalStep } from '../../domain/partner-removal.ts';
 import type { Partner } from '../../domain/partner.ts';
 import type { PartnerRemovals, RemovalChange } from '../../ports/partner-removal.ts';
 import { advisoryLocks, withSessionLock } from './db/advisory-locks.ts';
 import type { Database, Tx } from './db/tables.ts';
+import { lockLane } from './lane/lane-store.ts';
 import { laneQueue } from './queue/tokens.ts';
 
 export function postgresPartnerRemovals(db: Database): PartnerRemovals {
@@ -33,6 +34,7 @@ export function postgresPartnerRemovals(db: Database): PartnerRemovals {
       return row ? toRemoval(row) : null;
     },
     begin: (partner, from) => db.transaction().execute((tx) => begin(tx, partner, from)),
+    endAccess: (partnerId) => db.transaction().execute((tx) => endAccess(tx, partnerId)),
     advance: (partnerId, change) => update(db, partnerId, change),
     listOpenJobs: async (partnerId) => {
       const jobs = await db
@@ -44,15 +46,7 @@ export function postgresPartnerRemovals(db: Database): PartnerRemovals {
         .execute();
       return jobs.map(({ id }) => id);
     },
-    countOpenWork: async (partnerId) => {
-      const { rows } = await sql<{ open: number }>`
-        SELECT (SELECT count(*) FROM job
-                WHERE partner_id = ${partnerId} AND (status IN (0, 1) OR (cancelled AND cleaned_at IS NULL)))
-             + (SELECT count(*) FROM repair_load WHERE partner_id = ${partnerId})
-             + (SELECT count(*) FROM reject_export WHERE partner_id = ${partnerId} AND claimed_until >= now())
-             + (SELECT count(*) FROM erasure WHERE partner_id = ${partnerId} AND status IN (0, 1)) AS open`.execute(db);
-      return rows[0]?.open ?? 0;
-    },
+    countOpenWork: (partnerId) => countOpenWork(db, partnerId),
     countRecords: async (partnerId) => {
       const counts: PlaceCount[] = [];
       for (const [table, condition] of recordTables) {
@@ -91,6 +85,23 @@ export function postgresPartnerRemovals(db: Database): PartnerRemovals {
       return toRemoval(row);
     },
   };
+}
+
+/** As everywhere, a repair that began more than a day ago was interrupted. */
+async function countOpenWork(db: Database, partnerId: PartnerId): Promise<OpenWork> {
+  const isOwn = ofPartner(partnerId);
+  const repairs = sql`FROM repair_load WHERE ${isOwn} AND started_at > now() - interval '1 day'`;
+  const { rows } = await sql<OpenWork>`
+    SELECT (SELECT count(*) FROM job WHERE ${isOwn} AND status IN (${sql.join(openStatuses)})) AS jobs,
+      (SELECT count(*) FROM job WHERE ${isOwn} AND status NOT IN (${sql.join(openStatuses)})
+         AND cancelled AND cleaned_at IS NULL) AS "canceledJobs",
+      (SELECT count(*) FROM reject_export WHERE ${isOwn} AND claimed_until >= now()) AS exports,
+      (SELECT count(*) FROM erasure WHERE ${isOwn} AND status IN (${sql.join(openStatuses)})) AS erasures,
+      (SELECT count(*) ${repairs}) AS repairs,
+      (SELECT max(started_at) + interval '1 day' ${repairs}) AS "repairsEndAt"`.execute(db);
+  const [work] = rows;
+  if (!work) throw new Error('the open work was not counted');
+  return work;
 }
 
 async function selectOwners(db: Database, query: RawBuilder<unknown>): Promise<ReadonlyMap<number, PartnerId>> {
@@ -157,21 +168,27 @@ export const recordTables = [
 ])[];
 
 /** The lock on the partner comes first, as in every transaction that changes a lane. */
+async function endAccess(tx: Tx, partnerId: PartnerId): Promise<void> {
+  const isOwn = ofPartner(partnerId);
+  await lockLane(tx, partnerId);
+  await sql`UPDATE partner SET suspended_at = now() WHERE id = ${partnerId} AND suspended_at IS NULL`.execute(tx);
+  for (const table of ['api_key', 'user_token'])
+    await sql`UPDATE ${sql.table(table)} SET revoked_at = now() WHERE ${isOwn} AND revoked_at IS NULL`.execute(tx);
+  for (const table of ['console_session', 'console_link', 'webhook', 'subscription'])
+    await sql`DELETE FROM ${sql.table(table)} WHERE ${isOwn}`.execute(tx);
+  // A worker then ends a running export, and none claims it again. The record names the staging tables.
+  await sql`
+    UPDATE reject_export SET status = ${jobStatus.failed}, finished_at = coalesce(finished_at, now()), expires_at = NULL
+    WHERE ${isOwn} AND (status <> ${jobStatus.failed} OR expires_at IS NOT NULL)`.execute(tx);
+}
+
 async function begin(
   tx: Tx,
   partner: Partner,
   { requestedBy, hasStorageUser }: Parameters<PartnerRemovals['begin']>[1],
 ): Promise<Removal> {
   const { id } = partner;
-  await sql`UPDATE partner SET suspended_at = coalesce(suspended_at, now()) WHERE id = ${id}`.execute(tx);
-  await sql`UPDATE api_key SET revoked_at = coalesce(revoked_at, now()) WHERE partner_id = ${id}`.execute(tx);
-  await sql`UPDATE user_token SET revoked_at = coalesce(revoked_at, now()) WHERE partner_id = ${id}`.execute(tx);
-  for (const table of ['console_session', 'console_link', 'webhook', 'subscription'])
-    await sql`DELETE FROM ${sql.table(table)} WHERE partner_id = ${id}`.execute(tx);
-  // A worker then ends a running export, and none claims it again. The record names the staging tables.
-  await sql`
-    UPDATE reject_export SET status = ${jobStatus.failed}, finished_at = coalesce(finished_at, now()), expires_at = NULL
-    WHERE partner_id = ${id}`.execute(tx);
+  await endAccess(tx, id);
   const row = await tx
     .insertInto('partner_removal')
     .values({

@@ -67,6 +67,7 @@ type SettingsDeps = { readonly partners: PartnerStore };
 /** Resuming lanes sends the tokens that suspended lanes have returned. */
 type SuspendDeps = {
   readonly partners: PartnerStore;
+  readonly removals: Pick<PartnerRemovals, 'find'>;
   readonly lanes: { readonly requeueIdleLanes: () => Promise<void> };
 };
 
@@ -77,9 +78,14 @@ export async function suspendPartner({ partners }: Pick<SuspendDeps, 'partners'>
   return partner;
 }
 
-export async function resumePartner({ partners, lanes }: SuspendDeps, name: string): Promise<Partner> {
-  const partner = await partnerNamed({ partners }, name);
-  await partners.resume(partner.id);
+export async function resumePartner(deps: SuspendDeps, name: string): Promise<Partner> {
+  const { partners, lanes } = deps;
+  const partner = await partners.withNameLocked(name, async () => {
+    const found = await partnerNamed(deps, name);
+    await requireNoRemoval(deps, name);
+    await partners.resume(found.id);
+    return found;
+  });
   await lanes.requeueIdleLanes();
   return partner;
 }

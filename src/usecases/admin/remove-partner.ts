@@ -1,11 +1,12 @@
 import { Failure } from '../../domain/failure.ts';
-import type { PartnerId } from '../../domain/ids.ts';
+import type { JobId, PartnerId } from '../../domain/ids.ts';
 import type { Partner } from '../../domain/partner.ts';
 import {
   partnerIdPattern,
   type PlaceCount,
   type Removal,
   type RemovalStep,
+  describeOpenWork,
   mergeCounts,
   removalProofOf,
   removalTargetOf,
@@ -109,6 +110,27 @@ async function findOrBegin(
   return removals.begin(target.partner, { requestedBy, hasStorageUser: removalStorage.removeUser !== null });
 }
 
+/** A request in flight can commit a job after the partner's keys were revoked, so every pass cancels new jobs. */
+async function untilWorkHasEnded(
+  { removals, operations, report, pause }: RemovePartnerDeps,
+  partnerId: PartnerId,
+  signal: AbortSignal,
+): Promise<void> {
+  const canceled = new Set<JobId>();
+  for (let last = ''; ;) {
+    await removals.endAccess(partnerId);
+    for (const jobId of await removals.listOpenJobs(partnerId)) {
+      if (!canceled.has(jobId)) await operations.cancelJob(jobId);
+      canceled.add(jobId);
+    }
+    const waits = describeOpenWork(await removals.countOpenWork(partnerId)).join('; ');
+    if (waits === '') return;
+    if (waits !== last) report(`Waiting for: ${waits}. A worker must be running.`);
+    last = waits;
+    await pause(signal);
+  }
+}
+
 /**
  * A worker that was killed leaves staged rows behind, and a worker that was suspended can stage rows late. What is staged
  * without a record is dropped as well, because its partner is unknown. Returns the counts, which are 0.
@@ -135,7 +157,7 @@ type RunningStep = Exclude<RemovalStep, 'done'>;
 type Step = (deps: RemovePartnerDeps, removal: Removal, signal: AbortSignal) => Promise<Removal>;
 
 const progressOf: Readonly<Record<RunningStep, string>> = {
-  wait: 'The keys of the partner are revoked. Waiting until workers have ended its jobs.',
+  wait: 'The keys of the partner are revoked. Waiting until its work has ended.',
   storage: 'Removing the storage user and the objects.',
   rows: 'Removing the rows in ClickHouse.',
   records: 'Removing the records in PostgreSQL.',
@@ -152,16 +174,9 @@ function noWayToRemoveUser(name: string): string {
 const steps: Readonly<Record<RunningStep, Step>> = {
   // A worker could otherwise publish rows afterward.
   wait: async (deps, removal, signal) => {
-    const { removals, operations, erasureEngine } = deps;
+    const { removals, erasureEngine } = deps;
     const { partnerId } = removal;
-    for (const jobId of await removals.listOpenJobs(partnerId)) await operations.cancelJob(jobId);
-    for (let last = 0; ;) {
-      const open = await removals.countOpenWork(partnerId);
-      if (open === 0) break;
-      if (open !== last) deps.report(`${open} jobs have not ended yet. A worker must be running.`);
-      last = open;
-      await deps.pause(signal);
-    }
+    await untilWorkHasEnded(deps, partnerId, signal);
     // Before the records, which name the partner of what is staged.
     await untilNothingStaged(deps, partnerId, signal);
     await erasureEngine.untilWritten(signal);
