@@ -11,6 +11,8 @@ export type DropDelay = {
   /** Null if DROP does not name a time. */
   readonly retryAfterSeconds: number | null;
   readonly message: string;
+  /** Whether the request can have taken effect: its response was lost, or the server failed. */
+  readonly isUncertain: boolean;
 };
 
 type DownloadResult =
@@ -20,6 +22,7 @@ type DownloadResult =
 
 export type UploadResult =
   | { readonly is: 'accepted'; readonly message: string }
+  /** DROP has not accepted the file, neither now nor earlier, unless the message says so. */
   | { readonly is: 'rejected'; readonly message: string }
   /** DROP is not waiting for answers. */
   | { readonly is: 'no_batch'; readonly message: string }
@@ -79,6 +82,7 @@ export type DropUpload = {
   readonly items: number;
   readonly bytes: number;
   readonly sha256: string;
+  /** The first attempt that can have taken effect without a response. Null if there is none. */
   readonly sentAt: Date | null;
   readonly acceptedAt: Date | null;
   readonly message: string | null;
@@ -145,6 +149,8 @@ export interface DropCycles {
   addAmendment(cycleId: number, upload: NewUpload): Promise<void>;
   /** Records an attempt before it is made. */
   noteSent(cycleId: number, name: string): Promise<void>;
+  /** Records that no attempt took effect. */
+  noteUnsent(cycleId: number, name: string): Promise<void>;
   noteAccepted(cycleId: number, name: string, message: string): Promise<void>;
   finish(cycle: ClaimedCycle, finishedAt: Date, proof: SignedDropProof): Promise<void>;
   find(id: number): Promise<DropCycle | null>;

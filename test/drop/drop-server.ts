@@ -47,7 +47,7 @@ type Behavior = {
   /** Returns true to end the connection after the request took effect. */
   losesResponse: () => boolean;
   /** A response to return instead, without any effect. */
-  fault: (() => Reply | null) | null;
+  fault: ((path: string) => Reply | null) | null;
 };
 
 const uploadName = /^(.+?)(?:_([A-Za-z0-9]{1,10}))?\.csv$/;
@@ -139,7 +139,7 @@ export async function startDropServer(apiKey: string, brokerId = '4821') {
   const answer = async (request: IncomingMessage): Promise<Reply> => {
     if (request.headers['x-api-key'] !== apiKey)
       return problem(401, 'API key is missing or invalid. Fix or regenerate the API key and try again.');
-    const fault = behavior.fault?.();
+    const fault = behavior.fault?.(request.url ?? '');
     // A proxy in between can answer with anything.
     if (fault) return { ...fault, isForeign: true };
     if (behavior.isClosed) return problem(500, 'The system is temporarily unavailable. Try again later.');

@@ -29,7 +29,7 @@ export function httpDropApi({ url, apiKey, timeoutMs = defaultTimeoutMs }: Setti
       });
     } catch (error) {
       signal.throwIfAborted();
-      return delay('drop', null, `DROP cannot be reached (${causeOf(error)}).`);
+      return { ...delay('drop', null, `DROP cannot be reached (${causeOf(error)}).`), isUncertain: true };
     }
   };
   const upload = async (
@@ -45,7 +45,11 @@ export function httpDropApi({ url, apiKey, timeoutMs = defaultTimeoutMs }: Setti
     if (response.status === 409) return { is: 'no_batch', message: answer.message };
     if (response.status !== 202 && response.status !== 400) return delayOf(response, answer.message);
     if (answer.accepted.includes(name)) return { is: 'accepted', message: answer.message };
-    return { is: 'rejected', message: answer.rejected.get(name) ?? answer.message };
+    const reason = answer.rejected.get(name);
+    // A file that the response does not name can have been accepted.
+    if (response.status === 202 && reason === undefined)
+      return { ...delay('drop', response, 'The response does not name the file.'), isUncertain: true };
+    return { is: 'rejected', message: reason ?? answer.message };
   };
   return {
     download: async (signal) => {
@@ -74,13 +78,14 @@ function causeOf(error: unknown): string {
 function delay(reason: DropDelay['reason'], response: Response | null, message: string): DropDelay {
   const given = readRetryAfter(response?.headers.get('retry-after') ?? undefined, new Date());
   const retryAfterSeconds = given === null ? null : Math.min(Math.max(given, 1), maxRetryAfterSeconds);
-  return { is: 'delayed', reason, retryAfterSeconds, message };
+  return { is: 'delayed', reason, retryAfterSeconds, message, isUncertain: false };
 }
 
 /** Temporary errors are tried again. All others need the operator. */
 function delayOf(response: Response, message: string): DropDelay {
   const { status } = response;
-  if (status === 429 || status >= 500) return delay('drop', response, message);
+  if (status === 429) return delay('drop', response, message);
+  if (status >= 500) return { ...delay('drop', response, message), isUncertain: true };
   const isOfKey = status === 401 || status === 403;
   const action = isOfKey ? 'Check INLET_DROP_API_KEY and the account.' : 'Check INLET_DROP_URL.';
   throw new Failure('invalid_request', `DROP answered with status ${status}: ${message} ${action}`);

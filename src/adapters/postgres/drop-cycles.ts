@@ -65,6 +65,11 @@ export function postgresDropCycles(db: Database): DropCycles {
         UPDATE drop_upload SET sent_at = coalesce(sent_at, now())
         WHERE cycle_id = ${cycleId} AND name = ${name}`.execute(db);
     },
+    noteUnsent: async (cycleId, name) => {
+      await sql`
+        UPDATE drop_upload SET sent_at = NULL
+        WHERE cycle_id = ${cycleId} AND name = ${name} AND accepted_at IS NULL`.execute(db);
+    },
     noteAccepted: async (cycleId, name, message) => {
       await sql`
         UPDATE drop_upload SET accepted_at = now(), message = ${message}

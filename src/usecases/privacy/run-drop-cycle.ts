@@ -310,24 +310,46 @@ function lastIdOf(lines: Buffer): string {
 export async function send(
   deps: Pick<DropDeps, 'api' | 'storage' | 'cycles' | 'now' | 'keepsHours'>,
   cycleId: number,
-  { name, key, isAmendment, sentAt }: DropUpload,
+  upload: DropUpload,
   signal: AbortSignal,
 ): Promise<void> {
   const { api, storage, cycles } = deps;
+  const { name } = upload;
   requireOpen(deps);
-  const content = await storage.readFile(key);
+  const file = { name, content: await storage.readFile(upload.key) };
   await cycles.noteSent(cycleId, name);
-  const result = await (isAmendment ? api.amend({ name, content }, signal) : api.upload({ name, content }, signal));
-  if (result.is === 'delayed') throw delayed(result);
-  if (!isAccepted(result, sentAt !== null))
-    throw new Failure('invalid_request', `DROP rejected ${name}: ${result.message}`);
-  await cycles.noteAccepted(cycleId, name, result.message);
+  // Otherwise, a later attempt would take this one for accepted. An earlier attempt can still have been.
+  const noteRefused = async (): Promise<void> => {
+    if (upload.sentAt === null) await cycles.noteUnsent(cycleId, name);
+  };
+  let result: UploadResult;
+  try {
+    result = await (upload.isAmendment ? api.amend(file, signal) : api.upload(file, signal));
+  } catch (error) {
+    if (error instanceof Failure) await noteRefused();
+    throw error;
+  }
+  if (result.is === 'delayed') {
+    if (!result.isUncertain) await noteRefused();
+    throw delayed(result);
+  }
+  if (isAccepted(result, upload)) return cycles.noteAccepted(cycleId, name, result.message);
+  if (result.is === 'rejected') await cycles.noteUnsent(cycleId, name);
+  else await noteRefused();
+  throw new Failure('invalid_request', `DROP rejected ${name}: ${result.message}`);
 }
 
-/** The response to an earlier attempt can have been lost. DROP may have processed the batch since. */
-function isAccepted(result: Exclude<UploadResult, DropDelay>, wasSent: boolean): boolean {
+/**
+ * The response to an earlier attempt can have been lost. DROP may have processed the batch since, and answers 409 then. To
+ * an amendment, 409 only means that DROP cannot process it now.
+ */
+function isAccepted(
+  result: Exclude<UploadResult, DropDelay>,
+  { sentAt, isAmendment }: Pick<DropUpload, 'sentAt' | 'isAmendment'>,
+): boolean {
   if (result.is === 'accepted') return true;
-  return wasSent && (result.is === 'no_batch' || isAcceptedEarlier(result.message));
+  if (sentAt === null) return false;
+  return result.is === 'no_batch' ? !isAmendment : isAcceptedEarlier(result.message);
 }
 
 async function proofOf({ cycles, erasures }: DropDeps, cycle: ClaimedCycle, finishedAt: Date) {

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type MemoryDrop, memoryDrop } from '../../../test/drop/drop-memory.ts';
+import { type DropServer, startDropServer } from '../../../test/drop/drop-server.ts';
+import { amendAnswers } from './amend-drop.ts';
+
+const apiKey = 'the-key';
+const item = { id: 'A7kP2xQ9Lm4R', hash: '250KY6lOgzYUB3EHrkbDCE2kMEZQE69SF38muhoDudI=' };
+const { signal } = new AbortController();
+const done = { is: 'done', cycleId: 1 };
+const tryLater = { status: 429, body: { message: 'Too many requests.' } };
+const noBatch = { status: 409, body: { message: 'No active download is waiting for responses.' } };
+
+let server: DropServer;
+let drop: MemoryDrop;
+
+beforeEach(async () => {
+  server = await startDropServer(apiKey);
+  drop = memoryDrop(server.url, apiKey);
+});
+afterEach(async () => {
+  drop.close();
+  await server.close();
+});
+
+/** Answers the uploads in this order, whatever DROP would answer. Null: as DROP does. */
+function answerUploads(...replies: (ReturnType<NonNullable<DropServer['behavior']['fault']>> | 'lost')[]): void {
+  let isLost = false;
+  server.behavior.fault = (path) => {
+    isLost = false;
+    if (!path.startsWith('/data/upload') && !path.startsWith('/data/amend')) return null;
+    const reply = replies.shift() ?? null;
+    isLost = reply === 'lost';
+    return reply === 'lost' ? null : reply;
+  };
+  server.behavior.losesResponse = () => isLost;
+}
+
+const uploads = () => drop.deps.cycles.listUploads(1);
+
+describe('the answers of a cycle', () => {
+  beforeEach(() => server.add({ lists: { MAID: [item] } }));
+
+  it('count as accepted if the response was lost and DROP has closed the batch since', async () => {
+    answerUploads('lost');
+    expect(await drop.sync()).toMatchObject({ is: 'waiting', for: 'drop' });
+    expect(await drop.sync()).toEqual(done);
+    expect([...(server.delivered[0]?.answers ?? [])]).toEqual([[item.id, ['5']]]);
+  });
+
+  it.each([
+    ['refused', { status: 400, body: { message: 'Invalid CSV header. Expected: Id,Status.' } }],
+    ['limited', tryLater],
+    ['not authorized', { status: 403, body: { message: 'The key has expired.' } }],
+    ['not expected', noBatch],
+  ])('do not count as accepted after a request that was %s', async (_behavior, reply) => {
+    answerUploads(reply, noBatch);
+    await drop.failedSync();
+    expect(await drop.failedSync()).toMatchObject({ code: 'invalid_request' });
+    expect(await uploads()).toMatchObject([{ sentAt: null, acceptedAt: null }]);
+    expect(await drop.sync()).toEqual(done);
+    expect([...(server.delivered[0]?.answers ?? [])]).toEqual([[item.id, ['5']]]);
+  });
+
+  it.each([
+    ['the server fails', { status: 502, body: { message: 'Bad gateway.' } }],
+    ['the response does not name the file', { status: 202, body: { message: 'Received.' } }],
+  ])('can have been accepted if %s', async (_behavior, reply) => {
+    answerUploads(reply);
+    expect(await drop.sync()).toMatchObject({ is: 'waiting', for: 'drop' });
+    expect((await uploads())[0]?.sentAt).not.toBeNull();
+    expect(await drop.sync()).toEqual(done);
+  });
+
+  it('can have been accepted by an attempt before a refused one', async () => {
+    answerUploads('lost', tryLater);
+    await drop.sync();
+    expect(await drop.sync()).toMatchObject({ is: 'waiting', for: 'drop' });
+    expect(await drop.sync()).toEqual(done);
+    expect([...(server.delivered[0]?.answers ?? [])]).toEqual([[item.id, ['5']]]);
+  });
+});
+
+describe('an amendment', () => {
+  beforeEach(async () => {
+    server.add({ lists: { MAID: [item] } });
+    await drop.sync();
+  });
+
+  const amend = (status: number): Promise<unknown> =>
+    amendAnswers(drop.deps, 1, `Id,Status\n${item.id},${status}\n`, signal).catch((error: unknown) => error);
+
+  it('never counts as accepted because DROP cannot process it', async () => {
+    answerUploads('lost', noBatch);
+    expect(await amend(2)).toMatchObject({ code: 'unavailable' });
+    expect(await amend(4)).toMatchObject({ code: 'invalid_request' });
+    expect((await uploads()).filter(({ isAmendment }) => isAmendment)).toMatchObject([{ acceptedAt: null }]);
+    // DROP has accepted the first one, and says so.
+    expect(await amend(4)).toMatch(/_amend2\.csv$/);
+    expect(server.delivered[0]?.answers.get(item.id)).toEqual(['5', '2', '4']);
+  });
+});
