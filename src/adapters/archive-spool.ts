@@ -1,15 +1,29 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { invalidArchive, maxArchiveBytes, requireArchiveName } from '../domain/drop.ts';
+import { archiveNameOf, invalidArchive, maxArchiveBytes } from '../domain/drop.ts';
+import { Failure } from '../domain/failure.ts';
 import type { ArchiveSpool } from '../ports/drop.ts';
 
+/** An archive gets its name when it is complete and on the disk. Several commands can receive one. */
 const partSuffix = '.part';
 
-/** Keeps archives in a folder. An archive gets its name when it is complete and on the disk. */
+/** A request takes at most this long. An older part belongs to a command that died. */
+const maxPartAgeMs = 3_600_000;
+
+/**
+ * The last response that was not an archive. One is enough: had it contained an archive in another form, DROP would not
+ * deliver the next one.
+ */
+const unknownName = 'not-an-archive';
+
+/** A local file, a file in the central directory, and an empty archive start with these characters. */
+const zipStart = Buffer.from('PK');
+
+/** Keeps archives in a folder. */
 export function directorySpool(directory: string): ArchiveSpool {
   return {
     find: async () => {
@@ -22,34 +36,57 @@ export function directorySpool(directory: string): ArchiveSpool {
       return { name, path, bytes: (await stat(path)).size, sha256: hash.digest('hex') };
     },
     save: async (given, body) => {
-      const name = requireArchiveName(given);
       await mkdir(directory, { recursive: true, mode: 0o700 });
+      await removeOldParts(directory);
+      const part = join(directory, `${randomUUID()}${partSuffix}`);
+      const { isZip, ...received } = await receive(part, body);
+      const name = isZip ? archiveNameOf(given, received.sha256) : unknownName;
       const path = join(directory, name);
-      const received = await receive(path + partSuffix, body);
-      await rename(path + partSuffix, path);
+      await rename(part, path);
       await syncFolder(directory);
+      if (!isZip) throw unknownContent(path);
       return { name, path, ...received };
     },
     remove: ({ path }) => rm(path, { force: true }),
   };
 }
 
-async function receive(path: string, body: Readable): Promise<{ readonly bytes: number; readonly sha256: string }> {
+async function removeOldParts(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    if (!name.endsWith(partSuffix)) continue;
+    const path = join(directory, name);
+    // Another command can rename its part at any time.
+    const part = await stat(path).catch(() => null);
+    if (part && part.mtimeMs < Date.now() - maxPartAgeMs) await rm(path, { force: true });
+  }
+}
+
+function unknownContent(path: string): Failure {
+  return new Failure(
+    'invalid_request',
+    `DROP, or a proxy, answered with neither an archive nor a message. The response is in ${path}. Check INLET_DROP_URL and the network.`,
+  );
+}
+
+type Received = { readonly bytes: number; readonly sha256: string; readonly isZip: boolean };
+
+async function receive(path: string, body: Readable): Promise<Received> {
   const file = await open(path, 'w', 0o600);
   const hash = createHash('sha256');
-  let bytes = 0;
+  let [bytes, start] = [0, Buffer.alloc(0)];
   try {
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       bytes += chunk.length;
       if (bytes > maxArchiveBytes) throw invalidArchive(`is larger than ${maxArchiveBytes} bytes`);
       hash.update(chunk);
+      if (start.length < zipStart.length) start = Buffer.concat([start, chunk]).subarray(0, zipStart.length);
       await file.writeFile(chunk);
     }
     await file.sync();
   } finally {
     await file.close();
   }
-  return { bytes, sha256: hash.digest('hex') };
+  return { bytes, sha256: hash.digest('hex'), isZip: start.equals(zipStart) };
 }
 
 async function syncFolder(directory: string): Promise<void> {

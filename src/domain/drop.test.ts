@@ -4,26 +4,28 @@ import { statusOf } from './drop-policy.ts';
 import {
   amendmentName,
   answerName,
+  archiveNameOf,
   deadlineOf,
   isAcceptedEarlier,
   listsOfArchive,
   readAmendment,
-  requireArchiveName,
   secondsUntilOpen,
   textOfAmendment,
 } from './drop.ts';
 
 describe('the archive of a cycle', () => {
-  it('has the name of a day and a broker', () => {
-    expect(requireArchiveName('20260312_4821_DROP.zip')).toBe('20260312_4821_DROP.zip');
+  it('has the name of a day and a broker, or a name from its digest', () => {
+    const sha256 = '0123456789abcdef'.repeat(4);
+    expect(archiveNameOf('20260312_4821_DROP.zip', sha256)).toBe('20260312_4821_DROP.zip');
     for (const name of [
+      null,
       '',
       'DROP.zip',
       '../20260312_4821_DROP.zip',
       '20260312_4821_DROP.zip/x',
       '20260312_48_DROP.zip',
     ])
-      expect(() => requireArchiveName(name)).toThrow('unexpected name');
+      expect(archiveNameOf(name, sha256)).toBe('0123456789abcdef.zip');
   });
 
   it('contains lists of the same day and broker, each once', () => {

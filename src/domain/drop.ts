@@ -75,10 +75,9 @@ const withdrawnList = 'Removed';
 export type ListFile = { readonly name: string; readonly list: string };
 export type ListContent = { readonly kind: 'devices' | 'withdrawn' | 'other'; readonly header: string };
 
-/** Throws unless DROP names archives like this. */
-export function requireArchiveName(name: string): string {
-  if (!archivePattern.test(name)) throw invalidArchive('has an unexpected name');
-  return name;
+/** The name under which an archive is stored: its own, if DROP names archives like this. */
+export function archiveNameOf(given: string | null, sha256: string): string {
+  return given !== null && archivePattern.test(given) ? given : `${sha256.slice(0, 16)}.zip`;
 }
 
 /** The lists of an archive. Throws unless all files are lists of the same day and broker. */

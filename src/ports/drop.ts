@@ -15,8 +15,9 @@ export type DropDelay = {
   readonly isUncertain: boolean;
 };
 
-type DownloadResult =
-  | { readonly is: 'archive'; readonly name: string; readonly body: Readable }
+export type DownloadResult =
+  /** Any other content, which is an archive unless a proxy has answered. The name is null if DROP gives none. */
+  | { readonly is: 'content'; readonly name: string | null; readonly body: Readable }
   | { readonly is: 'nothing_new' }
   | DropDelay;
 
@@ -47,7 +48,8 @@ export type SpooledArchive = Archive & { readonly path: string };
  */
 export interface ArchiveSpool {
   find(): Promise<SpooledArchive | null>;
-  save(name: string, body: Readable): Promise<SpooledArchive>;
+  /** Throws if the content is not an archive. It is kept nevertheless. */
+  save(name: string | null, body: Readable): Promise<SpooledArchive>;
   remove(archive: SpooledArchive): Promise<void>;
 }
 

@@ -46,6 +46,8 @@ type Behavior = {
   validationRequests: number;
   /** Returns true to end the connection after the request took effect. */
   losesResponse: () => boolean;
+  /** Headers of archives instead of those that DROP sends. */
+  archiveHeaders: Readonly<Record<string, string>> | null;
   /** A response to return instead, without any effect. */
   fault: ((path: string) => Reply | null) | null;
 };
@@ -61,6 +63,7 @@ export async function startDropServer(apiKey: string, brokerId = '4821') {
     isClosed: false,
     validationRequests: 0,
     losesResponse: () => false,
+    archiveHeaders: null,
     fault: null,
   };
   let [preparations, waited, day] = [0, 0, 0];
@@ -100,7 +103,8 @@ export async function startDropServer(apiKey: string, brokerId = '4821') {
     // A batch without items, for example with only withdrawn consumers, needs no response.
     const isComplete = Object.values(batch.lists).every((list) => list.length === 0);
     delivered.push({ prefix, batch, archive, ...set, queued: [], problems: [], isComplete });
-    return archiveReply(prefix, archive);
+    const { archiveHeaders: headers } = behavior;
+    return { ...archiveReply(prefix, archive), ...(headers && { headers, isForeign: true }) };
   };
 
   const receive = async (request: IncomingMessage, kind: 'upload' | 'amend'): Promise<Reply> => {

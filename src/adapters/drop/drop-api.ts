@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { maxRetryAfterSeconds, requireArchiveName } from '../../domain/drop.ts';
+import { maxRetryAfterSeconds } from '../../domain/drop.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { readRetryAfter } from '../../domain/webhook-schedule.ts';
-import type { DropApi, DropDelay, UploadResult } from '../../ports/drop.ts';
+import type { DownloadResult, DropApi, DropDelay, UploadResult } from '../../ports/drop.ts';
 
 // The data broker API of California's DROP, version 1.2.0.
 
@@ -12,7 +12,7 @@ type Settings = { readonly url: string; readonly apiKey: Secret; readonly timeou
 /** Time for a whole request. An archive can have 2 GB. */
 const defaultTimeoutMs = 3_600_000;
 
-/** A response that is not an archive. */
+/** The largest response that is read as a message. */
 const maxResponseBytes = 1024 * 1024;
 const maxMessageLength = 300;
 
@@ -55,11 +55,8 @@ export function httpDropApi({ url, apiKey, timeoutMs = defaultTimeoutMs }: Setti
     download: async (signal) => {
       const response = await request('/data/download', {}, signal);
       if (!(response instanceof Response)) return response;
-      const isArchive = response.headers.get('content-type')?.startsWith('application/zip') ?? false;
-      if (response.status === 200 && isArchive && response.body)
-        return { is: 'archive', name: nameOf(response), body: Readable.fromWeb(response.body) };
+      if (response.status === 200) return readContent(response);
       const { message } = await readAnswer(response);
-      if (response.status === 200) return { is: 'nothing_new' };
       if (response.status === 202) return delay('archive', response, message);
       if (response.status === 409) return delay('previous_batch', response, message);
       return delayOf(response, message);
@@ -91,10 +88,48 @@ function delayOf(response: Response, message: string): DropDelay {
   throw new Failure('invalid_request', `DROP answered with status ${status}: ${message} ${action}`);
 }
 
-function nameOf(response: Response): string {
-  const [, quoted, plain] =
-    /filename=(?:"([^"]*)"|([^;\s]+))/i.exec(response.headers.get('content-disposition') ?? '') ?? [];
-  return requireArchiveName(quoted ?? plain ?? '');
+/** DROP delivers an archive once, so that only the documented message counts as such. */
+async function readContent(response: Response): Promise<DownloadResult> {
+  const chunks = chunksOf(response);
+  const read: Buffer[] = [];
+  let next = await chunks.next();
+  if (isJson(response)) {
+    for (let bytes = 0; !next.done && bytes <= maxResponseBytes; next = await chunks.next()) {
+      bytes += next.value.length;
+      read.push(next.value);
+    }
+    if (next.done && isMessage(parseJson(Buffer.concat(read).toString()))) return { is: 'nothing_new' };
+  }
+  const all = async function* (): AsyncGenerator<Buffer> {
+    yield* read;
+    if (next.done) return;
+    yield next.value;
+    yield* chunks;
+  };
+  return { is: 'content', name: nameOf(response), body: Readable.from(all(), { objectMode: false }) };
+}
+
+async function* chunksOf({ body }: Response): AsyncGenerator<Buffer> {
+  if (body) yield* Readable.fromWeb(body) as AsyncIterable<Buffer>;
+}
+
+function isJson({ headers }: Response): boolean {
+  return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === 'application/json';
+}
+
+/** The documented form has one field. */
+function isMessage(json: unknown): boolean {
+  return (
+    typeof json === 'object' &&
+    json !== null &&
+    Object.keys(json).join() === 'message' &&
+    textOf(fieldOf(json, 'message')) !== ''
+  );
+}
+
+function nameOf({ headers }: Response): string | null {
+  const [, quoted, plain] = /filename=(?:"([^"]*)"|([^;\s]+))/i.exec(headers.get('content-disposition') ?? '') ?? [];
+  return quoted ?? plain ?? null;
 }
 
 type Answer = {
@@ -119,8 +154,7 @@ async function readAnswer(response: Response): Promise<Answer> {
 async function readText(response: Response): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  if (!response.body) return '';
-  for await (const chunk of Readable.fromWeb(response.body) as AsyncIterable<Buffer>) {
+  for await (const chunk of chunksOf(response)) {
     bytes += chunk.length;
     if (bytes > maxResponseBytes) return '';
     chunks.push(chunk);

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type MemoryDrop, memoryDrop } from '../../../test/drop/drop-memory.ts';
 import { type DropServer, startDropServer } from '../../../test/drop/drop-server.ts';
@@ -36,6 +38,38 @@ function answerUploads(...replies: (ReturnType<NonNullable<DropServer['behavior'
 }
 
 const uploads = () => drop.deps.cycles.listUploads(1);
+
+describe('a download', () => {
+  it.each([
+    ['a page of a proxy', { status: 200, body: Buffer.from('<html>'), headers: { 'content-type': 'text/html' } }],
+    ['another object', { status: 200, body: { message: 'Sign in.', redirect: '/login' } }],
+    ['an object without a message', { status: 200, body: {} }],
+    ['nothing', { status: 200, body: Buffer.alloc(0) }],
+    ['a message as text', { status: 200, body: { message: 'x' }, headers: { 'content-type': 'text/plain' } }],
+  ])('is no fetch if the response is %s', async (_behavior, reply) => {
+    server.add({ lists: { MAID: [item] } });
+    server.behavior.fault = () => reply;
+    expect(await drop.failedSync()).toMatchObject({ code: 'invalid_request' });
+    const [kept = ''] = readdirSync(drop.folder);
+    expect(readFileSync(join(drop.folder, kept))).toEqual(
+      Buffer.isBuffer(reply.body) ? reply.body : Buffer.from(JSON.stringify(reply.body)),
+    );
+    expect(drop.records.fetches).toEqual([]);
+    server.behavior.fault = null;
+    expect(await drop.sync()).toEqual(done);
+  });
+
+  it.each([
+    ['no name', { 'content-type': 'application/zip' }],
+    ['another type', { 'content-type': 'application/octet-stream' }],
+    ['the type of a message', { 'content-type': 'application/json' }],
+  ])('keeps an archive with %s', async (_behavior, headers) => {
+    server.add({ lists: { MAID: [item] } });
+    server.behavior.archiveHeaders = headers;
+    expect(await drop.sync()).toEqual(done);
+    expect([...(server.delivered[0]?.answers ?? [])]).toEqual([[item.id, ['5']]]);
+  });
+});
 
 describe('the answers of a cycle', () => {
   beforeEach(() => server.add({ lists: { MAID: [item] } }));
