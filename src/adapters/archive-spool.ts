@@ -4,7 +4,7 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { archiveNameOf, invalidArchive, maxArchiveBytes } from '../domain/drop.ts';
+import { archiveNameOf, maxArchiveBytes } from '../domain/drop.ts';
 import { Failure } from '../domain/failure.ts';
 import type { ArchiveSpool } from '../ports/drop.ts';
 
@@ -24,7 +24,7 @@ const unknownName = 'not-an-archive';
 const zipStart = Buffer.from('PK');
 
 /** Keeps archives in a folder. */
-export function directorySpool(directory: string): ArchiveSpool {
+export function directorySpool(directory: string, maxBytes: number = maxArchiveBytes): ArchiveSpool {
   return {
     find: async () => {
       await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -39,7 +39,7 @@ export function directorySpool(directory: string): ArchiveSpool {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await removeOldParts(directory);
       const part = join(directory, `${randomUUID()}${partSuffix}`);
-      const { isZip, ...received } = await receive(part, body);
+      const { isZip, ...received } = await receive(part, body, maxBytes);
       const name = isZip ? archiveNameOf(given, received.sha256) : unknownName;
       const path = join(directory, name);
       await rename(part, path);
@@ -68,21 +68,31 @@ function unknownContent(path: string): Failure {
   );
 }
 
+function tooLarge(maxBytes: number): Failure {
+  return new Failure(
+    'invalid_request',
+    `The archive is larger than ${maxBytes} bytes. It is not stored. Contact the support of DROP.`,
+  );
+}
+
 type Received = { readonly bytes: number; readonly sha256: string; readonly isZip: boolean };
 
-async function receive(path: string, body: Readable): Promise<Received> {
+async function receive(path: string, body: Readable, maxBytes: number): Promise<Received> {
   const file = await open(path, 'w', 0o600);
   const hash = createHash('sha256');
   let [bytes, start] = [0, Buffer.alloc(0)];
   try {
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       bytes += chunk.length;
-      if (bytes > maxArchiveBytes) throw invalidArchive(`is larger than ${maxArchiveBytes} bytes`);
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
       hash.update(chunk);
       if (start.length < zipStart.length) start = Buffer.concat([start, chunk]).subarray(0, zipStart.length);
       await file.writeFile(chunk);
     }
     await file.sync();
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
   } finally {
     await file.close();
   }

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { statusOf } from './drop-policy.ts';
 import {
+  InvalidArchive,
   amendmentName,
   answerName,
   archiveNameOf,
@@ -40,7 +41,7 @@ describe('the archive of a cycle', () => {
       ['20260312_4821_MAID.csv', '20260313_4821_Email.csv'],
       ['20260312_4821_MAID.csv', '20260312_4821_MAID.csv'],
     ])
-      expect(() => listsOfArchive(names)).toThrow('The archive contains');
+      expect(() => listsOfArchive(names)).toThrow(InvalidArchive);
   });
 });
 

@@ -85,12 +85,12 @@ export function listsOfArchive(names: readonly string[]): readonly ListFile[] {
   const days = new Set<string | undefined>();
   const lists = names.map((name) => {
     const [, day, list] = listPattern.exec(name) ?? [];
-    if (list === undefined) throw invalidArchive('contains a file with an unexpected name');
+    if (list === undefined) throw new InvalidArchive('contains a file with an unexpected name');
     days.add(day);
     return { name, list };
   });
-  if (new Set(lists.map(({ list }) => list)).size < lists.length) throw invalidArchive('contains a list twice');
-  if (days.size !== 1) throw invalidArchive('contains no list, or lists of several days');
+  if (new Set(lists.map(({ list }) => list)).size < lists.length) throw new InvalidArchive('contains a list twice');
+  if (days.size !== 1) throw new InvalidArchive('contains no list, or lists of several days');
   return lists;
 }
 
@@ -99,8 +99,11 @@ export function contentOfList(list: string): ListContent {
   return { kind: list === deviceList ? 'devices' : 'other', header: 'ID,Hash' };
 }
 
-export function invalidArchive(reason: string): Failure {
-  return new Failure('invalid_request', `The archive ${reason}. It is stored. Contact the support of DROP.`);
+/** The archive cannot be read. */
+export class InvalidArchive extends Failure {
+  constructor(reason: string) {
+    super('invalid_request', `The archive ${reason}.`);
+  }
 }
 
 /** The name of one of the files that answer a list. DROP accepts each name once. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { CyclePolicy } from '../../domain/drop-policy.ts';
-import { contentOfList, deviceList, dropStatus, invalidArchive, maxDropItems } from '../../domain/drop.ts';
+import { contentOfList, deviceList, dropStatus, InvalidArchive, maxDropItems } from '../../domain/drop.ts';
 import type { RemainingRows } from '../../domain/erasure.ts';
 import type { DropItems, ReadList } from '../../ports/drop.ts';
 import {
@@ -132,7 +132,7 @@ function requireHeader(line: Buffer, header: string): void {
       .replace(/^\uFEFF/, '')
       .trimEnd() !== header
   )
-    throw invalidArchive('contains a list with an unexpected first line');
+    throw new InvalidArchive('contains a list with an unexpected first line');
 }
 
 const isItem = `match(fields[1], '^[A-Za-z0-9]{12}$') AND match(fields[2], '^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$')`;

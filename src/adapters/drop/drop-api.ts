@@ -128,8 +128,18 @@ function isMessage(json: unknown): boolean {
 }
 
 function nameOf({ headers }: Response): string | null {
-  const [, quoted, plain] = /filename=(?:"([^"]*)"|([^;\s]+))/i.exec(headers.get('content-disposition') ?? '') ?? [];
-  return quoted ?? plain ?? null;
+  const disposition = headers.get('content-disposition') ?? '';
+  const [, quoted, plain] = /filename=(?:"([^"]*)"|([^;\s]+))/i.exec(disposition) ?? [];
+  const [, encoded = null] = /filename\*=UTF-8'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
+  return quoted ?? plain ?? (encoded && decoded(encoded));
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }
 
 type Answer = {

@@ -11,7 +11,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { invalidArchive, maxArchiveBytes } from '../../domain/drop.ts';
+import { InvalidArchive, maxArchiveBytes } from '../../domain/drop.ts';
 import type { DropStorage, OpenArchive, StoredArchive } from '../../ports/drop.ts';
 import { ZipError, openZipEntry, readZipEntries } from '../zip-archive.ts';
 
@@ -78,7 +78,7 @@ async function openCopy(directory: string, archive: StoredArchive, body: Readabl
       open: async (name) => {
         const entry = entries.find((one) => one.name === name);
         if (!entry) throw new Error(`the archive has no file ${name}`);
-        if (entry.bytes > maxArchiveBytes) throw invalidArchive(`has a list of more than ${maxArchiveBytes} bytes`);
+        if (entry.bytes > maxArchiveBytes) throw new InvalidArchive(`has a list of more than ${maxArchiveBytes} bytes`);
         return asArchiveFailure(() => openZipEntry(path, entry));
       },
       close,
@@ -93,7 +93,7 @@ async function asArchiveFailure<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    if (error instanceof ZipError) throw invalidArchive(error.message);
+    if (error instanceof ZipError) throw new InvalidArchive(error.message);
     throw error;
   }
 }

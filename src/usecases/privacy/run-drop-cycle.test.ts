@@ -71,6 +71,20 @@ describe('a download', () => {
   });
 });
 
+describe('the name of an archive', () => {
+  it.each([
+    ['attachment; filename="20260801_4821_DROP.zip"', /^20260801_4821_DROP\.zip$/],
+    ["attachment; filename*=UTF-8''20260801%5F4821_DROP.zip", /^20260801_4821_DROP\.zip$/],
+    ["attachment; filename*=UTF-8''%ff.zip", /^[0-9a-f]{16}\.zip$/],
+    ['attachment; filename="../x.zip"', /^[0-9a-f]{16}\.zip$/],
+  ])('is read from %s', async (disposition, name) => {
+    server.add({ lists: { MAID: [item] } });
+    server.behavior.archiveHeaders = { 'content-disposition': disposition, 'content-type': 'application/zip' };
+    expect(await drop.sync()).toEqual(done);
+    expect((await drop.deps.cycles.find(1))?.archive?.name).toMatch(name);
+  });
+});
+
 describe('the answers of a cycle', () => {
   beforeEach(() => server.add({ lists: { MAID: [item] } }));
 

@@ -6,7 +6,7 @@ import {
   contentOfList,
   deviceList,
   dropWaitSeconds,
-  invalidArchive,
+  InvalidArchive,
   isAcceptedEarlier,
   listsOfArchive,
   maxDropItems,
@@ -156,23 +156,11 @@ const steps: Readonly<Record<Exclude<ClaimedCycle['step'], 'done'>, Step>> = {
   },
 
   read: async (deps, cycle, signal) => {
-    const { items, storage, cycles } = deps;
-    const { policy, exemptHashes } = await deps.readPolicy();
-    const archive = await storage.openArchive(requireArchive(cycle));
     try {
-      await items.clear(cycle.id);
-      const lists: ReadList[] = [];
-      for (const file of listsOfArchive(archive.names)) {
-        signal.throwIfAborted();
-        lists.push(await items.addList(cycle.id, file, await archive.open(file.name), signal));
-      }
-      if (lists.reduce((sum, list) => sum + list.items, 0) > maxDropItems)
-        throw invalidArchive(`contains more than ${maxDropItems} items`);
-      await items.addExempt(cycle.id, exemptHashes);
-      const { shared, other_lists } = policy;
-      return await cycles.advance(cycle, { step: 'suppress', lists, policy: { shared, other_lists } });
-    } finally {
-      await archive.close();
+      return await readArchive(deps, cycle, signal);
+    } catch (error) {
+      if (!(error instanceof InvalidArchive)) throw error;
+      throw new Failure(error.code, `${error.detail} It is stored. Contact the support of DROP.`);
     }
   },
 
@@ -246,6 +234,27 @@ async function findUnprocessed(deps: Pick<DropDeps, 'spool' | 'cycles'>): Promis
   if (!found || !(await deps.cycles.hasArchive(found.sha256))) return found;
   await deps.spool.remove(found);
   return findUnprocessed(deps);
+}
+
+async function readArchive(deps: DropDeps, cycle: ClaimedCycle, signal: AbortSignal): Promise<ClaimedCycle> {
+  const { items, storage, cycles } = deps;
+  const { policy, exemptHashes } = await deps.readPolicy();
+  const archive = await storage.openArchive(requireArchive(cycle));
+  try {
+    await items.clear(cycle.id);
+    const lists: ReadList[] = [];
+    for (const file of listsOfArchive(archive.names)) {
+      signal.throwIfAborted();
+      lists.push(await items.addList(cycle.id, file, await archive.open(file.name), signal));
+    }
+    if (lists.reduce((sum, list) => sum + list.items, 0) > maxDropItems)
+      throw new InvalidArchive(`contains more than ${maxDropItems} items`);
+    await items.addExempt(cycle.id, exemptHashes);
+    const { shared, other_lists } = policy;
+    return await cycles.advance(cycle, { step: 'suppress', lists, policy: { shared, other_lists } });
+  } finally {
+    await archive.close();
+  }
 }
 
 function requireOpen({ now, keepsHours }: Pick<DropDeps, 'now' | 'keepsHours'>): void {
