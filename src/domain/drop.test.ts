@@ -96,8 +96,14 @@ describe('the status of an item', () => {
 
 describe('files for DROP', () => {
   it('have the name of the list, and a suffix if there are several', () => {
-    expect(answerName('20260312_4821_MAID.csv', 1, 1)).toBe('20260312_4821_MAID.csv');
-    expect(answerName('20260312_4821_MAID.csv', 3, 10)).toBe('20260312_4821_MAID_part03.csv');
+    const [one, third] = [
+      { part: 1, parts: 1 },
+      { part: 3, parts: 10 },
+    ];
+    expect(answerName('20260312_4821_MAID.csv', { ...one, attempt: 1 })).toBe('20260312_4821_MAID.csv');
+    expect(answerName('20260312_4821_MAID.csv', { ...one, attempt: 2 })).toBe('20260312_4821_MAID_r2.csv');
+    expect(answerName('20260312_4821_MAID.csv', { ...third, attempt: 1 })).toBe('20260312_4821_MAID_part03.csv');
+    expect(answerName('20260312_4821_MAID.csv', { ...third, attempt: 12 })).toBe('20260312_4821_MAID_part03r12.csv');
     expect(amendmentName('20260312_4821_MAID.csv', 12)).toBe('20260312_4821_MAID_amend12.csv');
     expect(() => amendmentName('20260312_4821_MAID.csv', 100_000)).toThrow('not a suffix');
   });

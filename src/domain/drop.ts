@@ -106,9 +106,13 @@ export class InvalidArchive extends Failure {
   }
 }
 
+type AnswerFile = { readonly part: number; readonly parts: number; /** Starts at 1. */ readonly attempt: number };
+
 /** The name of one of the files that answer a list. DROP accepts each name once. */
-export function answerName(listName: string, part: number, parts: number): string {
-  return parts === 1 ? listName : withSuffix(listName, `part${String(part).padStart(2, '0')}`);
+export function answerName(listName: string, { part, parts, attempt }: AnswerFile): string {
+  const ofPart = parts === 1 ? '' : `part${String(part).padStart(2, '0')}`;
+  const ofAttempt = attempt === 1 ? '' : `r${attempt}`;
+  return ofPart + ofAttempt === '' ? listName : withSuffix(listName, ofPart + ofAttempt);
 }
 
 export function amendmentName(listName: string, number: number): string {

@@ -10,6 +10,8 @@ import { postgresCycleErasures } from '../adapters/postgres/cycle-erasures.ts';
 import { postgresDropCycles } from '../adapters/postgres/drop-cycles.ts';
 import { s3DropStorage } from '../adapters/s3/drop-storage.ts';
 import { ed25519ProofSigner } from '../adapters/vault/proof-signer.ts';
+import { ZipError, readZipEntries } from '../adapters/zip-archive.ts';
+import { InvalidArchive, listsOfArchive } from '../domain/drop.ts';
 import { type DropPolicy, maxExempt } from '../domain/drop-policy.ts';
 import type { SignedDropProof } from '../domain/drop-proof.ts';
 import { Failure } from '../domain/failure.ts';
@@ -58,9 +60,21 @@ export async function syncDrop(
   config: Config = readConfig(),
 ): Promise<DropOutcome> {
   return withDrop(config, async (deps) => {
-    if (archive !== undefined) await deps.spool.save(basename(archive), createReadStream(archive));
+    if (archive !== undefined) {
+      await checkArchive(archive);
+      await deps.spool.save(basename(archive), createReadStream(archive));
+    }
     return runDropCycle(deps, signal);
   });
+}
+
+/** Another file would take the place of an archive that DROP has delivered. */
+async function checkArchive(path: string): Promise<void> {
+  try {
+    listsOfArchive((await readZipEntries(path)).map(({ name }) => name));
+  } catch (error) {
+    throw error instanceof ZipError ? new InvalidArchive(error.message) : error;
+  }
 }
 
 export async function amendDrop(

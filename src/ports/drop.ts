@@ -87,6 +87,9 @@ export type DropUpload = {
   /** The first attempt that can have taken effect without a response. Null if there is none. */
   readonly sentAt: Date | null;
   readonly acceptedAt: Date | null;
+  /** A refused file is not sent again. */
+  readonly isRefused: boolean;
+  /** The receipt, or why the file was refused. */
   readonly message: string | null;
 };
 
@@ -128,6 +131,8 @@ export type CycleChange = {
   readonly isVerified?: boolean;
   readonly statuses?: Readonly<Record<string, number>>;
   readonly uploads?: readonly NewUpload[];
+  /** A file that DROP has refused, and why. */
+  readonly refused?: { readonly name: string; readonly message: string };
 };
 
 export type DropFetch = { readonly firstTriedAt: Date; readonly fetchedAt: Date | null; readonly outcome: string };
@@ -154,6 +159,8 @@ export interface DropCycles {
   /** Records that no attempt took effect. */
   noteUnsent(cycleId: number, name: string): Promise<void>;
   noteAccepted(cycleId: number, name: string, message: string): Promise<void>;
+  /** Records that the file is not sent again. */
+  noteRefused(cycleId: number, name: string, message: string): Promise<void>;
   finish(cycle: ClaimedCycle, finishedAt: Date, proof: SignedDropProof): Promise<void>;
   find(id: number): Promise<DropCycle | null>;
   list(limit: number): Promise<readonly DropCycle[]>;

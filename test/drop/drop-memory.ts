@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { directorySpool } from '../../src/adapters/archive-spool.ts';
 import { httpDropApi } from '../../src/adapters/drop/drop-api.ts';
 import { openZipEntry, readZipEntries } from '../../src/adapters/zip-archive.ts';
+import { InvalidArchive } from '../../src/domain/drop.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import type {
   ClaimedCycle,
@@ -97,7 +98,7 @@ function memoryCycles() {
     return Promise.resolve();
   };
   const add = (cycleId: number, added: readonly NewUpload[]): void => {
-    const unsent = { sentAt: null, acceptedAt: null, message: null };
+    const unsent = { sentAt: null, acceptedAt: null, isRefused: false, message: null };
     uploads.set(cycleId, [...(uploads.get(cycleId) ?? []), ...added.map((one) => ({ ...one, ...unsent }))]);
   };
   const find = (cycleId: number, name: string): DropUpload | undefined =>
@@ -108,9 +109,10 @@ function memoryCycles() {
       return open;
     },
     renew: () => Promise.resolve(true),
-    advance: async (cycle, { isVerified, erasureList, uploads: added = [], ...changed }) => {
+    advance: async (cycle, { isVerified, erasureList, uploads: added = [], refused, ...changed }) => {
       const { archive = cycle.archive, policy = cycle.policy } = changed;
       add(cycle.id, added);
+      if (refused) await cycles.noteRefused(cycle.id, refused.name, refused.message);
       open = {
         ...cycle,
         ...changed,
@@ -138,6 +140,7 @@ function memoryCycles() {
     noteSent: async (cycleId, name) => change(cycleId, name, { sentAt: find(cycleId, name)?.sentAt ?? new Date() }),
 
     noteUnsent: (cycleId, name) => change(cycleId, name, { sentAt: null }),
+    noteRefused: (cycleId, name, message) => change(cycleId, name, { sentAt: null, isRefused: true, message }),
     noteAccepted: (cycleId, name, message) => change(cycleId, name, { acceptedAt: new Date(), message }),
     finish: async (cycle, finishedAt, proof) => {
       ended.push({ ...cycle, step: 'done', finishedAt });
@@ -187,11 +190,12 @@ function memoryStorage(folder: string): DropStorage {
 /** Items whose devices are stored are answered with 3, and all others with 5. */
 function memoryItems() {
   const ids = new Map<string, string[]>();
-  const stored = { devices: 0 };
+  const stored = { devices: 0, isUnreadable: false };
   const of = (cycleId: number, list: string): string[] => ids.get(`${cycleId} ${list}`) ?? [];
   const port: DropItems = {
     clear: () => Promise.resolve(),
     addList: async (cycleId, { name, list }, body) => {
+      if (stored.isUnreadable) throw new InvalidArchive('contains a list with an unexpected first line');
       const [, ...lines] = Buffer.concat(await body.toArray())
         .toString()
         .trimEnd()

@@ -75,6 +75,7 @@ export function postgresDropCycles(db: Database): DropCycles {
         UPDATE drop_upload SET accepted_at = now(), message = ${message}
         WHERE cycle_id = ${cycleId} AND name = ${name} AND accepted_at IS NULL`.execute(db);
     },
+    noteRefused: (cycleId, name, message) => noteRefused(db, cycleId, { name, message }),
     finish: async (cycle, finishedAt, proof) => {
       const { numAffectedRows = 0n } = await sql`
         UPDATE drop_cycle SET step = 'done', claimed_until = NULL, waiting_for = NULL, failure_detail = NULL,
@@ -129,7 +130,19 @@ async function advance(tx: Tx, cycle: ClaimedCycle, change: CycleChange): Promis
   if (!rows[0]) throw isLost(cycle);
   if (change.archive) await sql`UPDATE drop_fetch SET outcome = 'archive', fetched_at = now()`.execute(tx);
   await insertUploads(tx, cycle.id, change.uploads ?? []);
+  if (change.refused) await noteRefused(tx, cycle.id, change.refused);
   return toClaimed(rows[0]);
+}
+
+/** A file with a message that was not accepted was refused. */
+async function noteRefused(
+  db: Database | Tx,
+  cycleId: number,
+  { name, message }: { readonly name: string; readonly message: string },
+): Promise<void> {
+  await sql`
+    UPDATE drop_upload SET sent_at = NULL, message = ${message}
+    WHERE cycle_id = ${cycleId} AND name = ${name} AND accepted_at IS NULL`.execute(db);
 }
 
 async function insertUploads(db: Database | Tx, cycleId: number, uploads: readonly NewUpload[]): Promise<void> {
@@ -198,6 +211,7 @@ function toUpload(row: Selectable<DropUploadTable>): DropUpload {
     sha256: row.sha256,
     sentAt: row.sent_at,
     acceptedAt: row.accepted_at,
+    isRefused: row.accepted_at === null && row.message !== null,
     message: row.message,
   };
 }

@@ -1,6 +1,8 @@
 import { amendmentName, deviceList, readAmendment, textOfAmendment } from '../../domain/drop.ts';
 import { Failure } from '../../domain/failure.ts';
-import { type DropDeps, Waits, send } from './run-drop-cycle.ts';
+import type { DropUpload } from '../../ports/drop.ts';
+import type { DropDeps } from './run-drop-cycle.ts';
+import { Waits, isPending, rejection, send } from './send-answers.ts';
 
 type Deps = Pick<DropDeps, 'api' | 'storage' | 'cycles' | 'items' | 'digest' | 'now' | 'keepsHours'>;
 
@@ -33,9 +35,17 @@ export async function amendAnswers(deps: Deps, cycleId: number, text: string, si
 async function sendPending(deps: Deps, cycleId: number, signal: AbortSignal): Promise<void> {
   try {
     for (const upload of await deps.cycles.listUploads(cycleId))
-      if (upload.isAmendment && upload.acceptedAt === null) await send(deps, cycleId, upload, signal);
+      if (upload.isAmendment && isPending(upload)) await sendAmendment(deps, cycleId, upload, signal);
   } catch (error) {
     if (!(error instanceof Waits)) throw error;
     throw new Failure('unavailable', `DROP does not accept files now. Try again in ${error.seconds} seconds.`);
   }
+}
+
+/** A rejected amendment must not block the next one. */
+async function sendAmendment(deps: Deps, cycleId: number, upload: DropUpload, signal: AbortSignal): Promise<void> {
+  const refusal = await send(deps, cycleId, upload, signal);
+  if (refusal === null) return;
+  await deps.cycles.noteRefused(cycleId, upload.name, refusal);
+  throw rejection(upload.name, refusal);
 }

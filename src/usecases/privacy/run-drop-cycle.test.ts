@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type MemoryDrop, memoryDrop } from '../../../test/drop/drop-memory.ts';
 import { type DropServer, startDropServer } from '../../../test/drop/drop-server.ts';
+import { zipOf } from '../../../test/drop/zip.ts';
 import { amendAnswers } from './amend-drop.ts';
 
 const apiKey = 'the-key';
@@ -85,6 +87,41 @@ describe('the name of an archive', () => {
   });
 });
 
+describe('an archive that cannot be read', () => {
+  beforeEach(async () => {
+    server.add({ lists: { MAID: [item] } });
+    drop.items.stored.isUnreadable = true;
+    await drop.failedSync();
+    drop.items.stored.isUnreadable = false;
+  });
+  const other = zipOf(
+    new Map([
+      ['20260801_4821_MAID.csv', `ID,Hash\n${item.id},${item.hash}\n`],
+      ['20260801_4821_Email.csv', 'ID,Hash\n'],
+    ]),
+  );
+  const archive = () => drop.deps.cycles.find(1).then((cycle) => cycle?.archive);
+
+  it('is replaced by another one with the same name', async () => {
+    const first = await archive();
+    expect((await drop.deps.cycles.find(1))?.failure).toContain('It is stored.');
+    await drop.deps.spool.save('20260801_4821_DROP.zip', Readable.from([other]));
+    expect(await drop.sync()).toEqual(done);
+    const second = await archive();
+    expect(second).toMatchObject({ name: first?.name, sha256: drop.deps.digest(other) });
+    expect(second?.key).not.toBe(first?.key);
+    expect([...(server.delivered[0]?.answers ?? [])]).toEqual([[item.id, ['5']]]);
+    expect(await drop.deps.spool.find()).toBeNull();
+  });
+
+  it('is read again without another one', async () => {
+    const first = await archive();
+    await drop.deps.spool.save('20260801_4821_DROP.zip', Readable.from([server.supportArchive().content]));
+    expect(await drop.sync()).toEqual(done);
+    expect(await archive()).toEqual(first);
+  });
+});
+
 describe('the answers of a cycle', () => {
   beforeEach(() => server.add({ lists: { MAID: [item] } }));
 
@@ -104,7 +141,7 @@ describe('the answers of a cycle', () => {
     answerUploads(reply, noBatch);
     await drop.failedSync();
     expect(await drop.failedSync()).toMatchObject({ code: 'invalid_request' });
-    expect(await uploads()).toMatchObject([{ sentAt: null, acceptedAt: null }]);
+    expect((await uploads()).filter(({ sentAt, acceptedAt }) => sentAt ?? acceptedAt)).toEqual([]);
     expect(await drop.sync()).toEqual(done);
     expect([...(server.delivered[0]?.answers ?? [])]).toEqual([[item.id, ['5']]]);
   });
@@ -117,6 +154,21 @@ describe('the answers of a cycle', () => {
     expect(await drop.sync()).toMatchObject({ is: 'waiting', for: 'drop' });
     expect((await uploads())[0]?.sentAt).not.toBeNull();
     expect(await drop.sync()).toEqual(done);
+  });
+
+  it('are built again under another name after DROP has refused them', async () => {
+    const refused = { status: 400, body: { message: 'The file name is not unique.' } };
+    answerUploads(refused, refused);
+    expect(String(await drop.failedSync())).toContain('not unique');
+    await drop.failedSync();
+    expect(await drop.sync()).toEqual(done);
+    expect([...(server.delivered[0]?.accepted ?? [])]).toEqual(['20260801_4821_MAID_r3.csv']);
+    expect([...(server.delivered[0]?.answers ?? [])]).toEqual([[item.id, ['5']]]);
+    expect(drop.records.proofs.get(1)).toMatchObject({
+      items_by_status: { 5: 1 },
+      uploads: [{ name: '20260801_4821_MAID_r3.csv' }],
+    });
+    expect((await uploads()).map(({ isRefused }) => isRefused)).toEqual([true, true, false]);
   });
 
   it('can have been accepted by an attempt before a refused one', async () => {
@@ -145,5 +197,15 @@ describe('an amendment', () => {
     // DROP has accepted the first one, and says so.
     expect(await amend(4)).toMatch(/_amend2\.csv$/);
     expect(server.delivered[0]?.answers.get(item.id)).toEqual(['5', '2', '4']);
+  });
+
+  it.each([
+    ['refused', { status: 400, body: { message: 'The file is not valid.' } }],
+    ['not expected', noBatch],
+  ])('that was %s is not sent before the next one', async (_behavior, reply) => {
+    answerUploads(reply);
+    expect(await amend(2)).toMatchObject({ code: 'invalid_request' });
+    expect(await amend(4)).toMatch(/_amend2\.csv$/);
+    expect(server.delivered[0]?.answers.get(item.id)).toEqual(['5', '4']);
   });
 });

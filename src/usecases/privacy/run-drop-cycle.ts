@@ -5,12 +5,9 @@ import {
   answersPerFile,
   contentOfList,
   deviceList,
-  dropWaitSeconds,
   InvalidArchive,
-  isAcceptedEarlier,
   listsOfArchive,
   maxDropItems,
-  secondsUntilOpen,
 } from '../../domain/drop.ts';
 import { Failure } from '../../domain/failure.ts';
 import type {
@@ -20,7 +17,6 @@ import type {
   CycleSuppression,
   DropApi,
   DropCycles,
-  DropDelay,
   DropItems,
   DropStorage,
   DropUpload,
@@ -29,11 +25,11 @@ import type {
   ReadList,
   SpooledArchive,
   StoredArchive,
-  UploadResult,
 } from '../../ports/drop.ts';
 import type { ProofSigner } from '../../ports/erasure.ts';
 import type { Log } from '../../ports/observability.ts';
 import { pollWhile } from '../load/load-batch.ts';
+import { Waits, delayed, isPending, rejection, requireOpen, send } from './send-answers.ts';
 
 export type DropDeps = {
   readonly api: DropApi;
@@ -48,31 +44,12 @@ export type DropDeps = {
   /** SHA-256, in hexadecimal. */
   readonly digest: (content: Buffer) => string;
   readonly now: () => Date;
-  /** Whether the server is closed at night, as DROP is. */
   readonly keepsHours: boolean;
   readonly log: Log;
 };
 
 /** Another command continues the cycle this long after the command that held it has died. */
 const leaseSeconds = 30;
-
-/** The cycle cannot continue yet. */
-export class Waits extends Error {
-  readonly reason: DropWait;
-  readonly seconds: number;
-  readonly detail: string | null;
-
-  constructor(reason: DropWait, seconds: number = dropWaitSeconds[reason], detail: string | null = null) {
-    super(`waiting for ${reason}`);
-    this.reason = reason;
-    this.seconds = seconds;
-    this.detail = detail;
-  }
-}
-
-function delayed({ reason, retryAfterSeconds, message }: DropDelay): Waits {
-  return new Waits(reason, retryAfterSeconds ?? dropWaitSeconds[reason], message);
-}
 
 export type DropOutcome =
   | { readonly is: 'nothing_new' }
@@ -130,7 +107,7 @@ type Step = (deps: DropDeps, cycle: ClaimedCycle, signal: AbortSignal) => Promis
 
 const steps: Readonly<Record<Exclude<ClaimedCycle['step'], 'done'>, Step>> = {
   download: async (deps, cycle, signal) => {
-    const { api, spool, storage, cycles } = deps;
+    const { api, spool, cycles } = deps;
     // An archive that an earlier attempt has received cannot be downloaded again.
     let archive = await findUnprocessed(deps);
     if (!archive) {
@@ -147,20 +124,19 @@ const steps: Readonly<Record<Exclude<ClaimedCycle['step'], 'done'>, Step>> = {
       }
       archive = await spool.save(found.name, found.body);
     }
-    const { name, bytes, sha256 } = archive;
-    const stored: StoredArchive = { name, bytes, sha256, key: `drop/${cycle.id}/${name}` };
-    await storage.keepArchive(stored.key, archive);
-    const next = await cycles.advance(cycle, { step: 'read', archive: stored });
-    await spool.remove(archive);
-    return next;
+    return storeArchive(deps, cycle, archive);
   },
 
   read: async (deps, cycle, signal) => {
+    // The operator has given another one.
+    const other = await findUnprocessed(deps);
+    if (other) return storeArchive(deps, cycle, other);
     try {
       return await readArchive(deps, cycle, signal);
     } catch (error) {
       if (!(error instanceof InvalidArchive)) throw error;
-      throw new Failure(error.code, `${error.detail} It is stored. Contact the support of DROP.`);
+      const action = 'Get another one from the support of DROP, and run the command with --archive.';
+      throw new Failure(error.code, `${error.detail} It is stored. ${action}`);
     }
   },
 
@@ -205,11 +181,12 @@ const steps: Readonly<Record<Exclude<ClaimedCycle['step'], 'done'>, Step>> = {
   answer: async (deps, cycle, signal) => {
     const uploads: NewUpload[] = [];
     const statuses: Record<string, number> = {};
+    const earlier = await deps.cycles.listUploads(cycle.id);
     for (const list of cycle.lists) {
       const isAnswered =
         list.list === deviceList ||
         (cycle.policy?.other_lists === 'not_found' && contentOfList(list.list).kind === 'other');
-      if (isAnswered) uploads.push(...(await answerList(deps, cycle, { list, statuses }, signal)));
+      if (isAnswered) uploads.push(...(await answerList(deps, cycle, { list, statuses, earlier }, signal)));
     }
     return deps.cycles.advance(cycle, { step: 'upload', uploads, statuses });
   },
@@ -218,7 +195,13 @@ const steps: Readonly<Record<Exclude<ClaimedCycle['step'], 'done'>, Step>> = {
     const { cycles, items, signer } = deps;
     for (const upload of await cycles.listUploads(cycle.id)) {
       signal.throwIfAborted();
-      if (!upload.isAmendment && upload.acceptedAt === null) await send(deps, cycle.id, upload, signal);
+      if (upload.isAmendment || !isPending(upload)) continue;
+      const refusal = await send(deps, cycle.id, upload, signal);
+      if (refusal === null) continue;
+      const { name } = upload;
+      // The next command builds the file again, under another name.
+      await cycles.advance(cycle, { step: 'answer', refused: { name, message: refusal } });
+      throw rejection(name, refusal);
     }
     await items.finish(cycle.id);
     const finishedAt = deps.now();
@@ -257,9 +240,18 @@ async function readArchive(deps: DropDeps, cycle: ClaimedCycle, signal: AbortSig
   }
 }
 
-function requireOpen({ now, keepsHours }: Pick<DropDeps, 'now' | 'keepsHours'>): void {
-  const seconds = keepsHours ? secondsUntilOpen(now()) : 0;
-  if (seconds > 0) throw new Waits('opening', seconds);
+async function storeArchive(
+  { spool, storage, cycles }: DropDeps,
+  cycle: ClaimedCycle,
+  archive: SpooledArchive,
+): Promise<ClaimedCycle> {
+  const { name, bytes, sha256 } = archive;
+  // An archive that replaces another one can have its name.
+  const stored: StoredArchive = { name, bytes, sha256, key: `drop/${cycle.id}/${sha256}/${name}` };
+  await storage.keepArchive(stored.key, archive);
+  const next = await cycles.advance(cycle, { step: 'read', archive: stored });
+  await spool.remove(archive);
+  return next;
 }
 
 function requireArchive({ id, archive }: ClaimedCycle): StoredArchive {
@@ -267,11 +259,14 @@ function requireArchive({ id, archive }: ClaimedCycle): StoredArchive {
   return archive;
 }
 
-/** Stores the files with the answers to one list, and counts the statuses. The stored files never change. */
+/**
+ * Stores the files with the answers to one list, and counts the statuses. The stored files never change. After DROP has
+ * refused a file, only this one is stored again.
+ */
 async function answerList(
   { items, storage, digest }: DropDeps,
   cycle: ClaimedCycle,
-  { list, statuses }: { readonly list: ReadList; readonly statuses: Record<string, number> },
+  { list, statuses, earlier }: AnsweredList,
   signal: AbortSignal,
 ): Promise<NewUpload[]> {
   const { policy } = cycle;
@@ -279,21 +274,40 @@ async function answerList(
   const total = await items.countItems(cycle.id, list.list);
   const parts = Math.ceil(total / answersPerFile);
   const uploads: NewUpload[] = [];
-  let after = '';
+  let [answered, after] = [0, ''];
   for (let part = 1; part <= parts; part += 1) {
     signal.throwIfAborted();
     const lines = await items.answers(cycle.id, list.list, policy, { after, limit: answersPerFile });
-    const answered = countStatuses(lines, statuses);
+    const count = countStatuses(lines, statuses);
+    answered += count;
     after = lastIdOf(lines);
+    const name = nameOfAnswers(list.name, { part, parts }, earlier);
+    if (earlier.some((upload) => upload.name === name)) continue;
     const content = Buffer.concat([Buffer.from('Id,Status\n'), lines]);
-    const name = answerName(list.name, part, parts);
     const upload = { name, key: `drop/${cycle.id}/answers/${name}`, sha256: digest(content) };
     await storage.keepFile(upload.key, content, upload.sha256);
-    uploads.push({ ...upload, isAmendment: false, items: answered, bytes: content.length });
+    uploads.push({ ...upload, isAmendment: false, items: count, bytes: content.length });
   }
-  const answered = uploads.reduce((sum, upload) => sum + upload.items, 0);
   if (answered !== total) throw new Error(`cycle ${cycle.id} answers ${answered} of ${total} items`);
   return uploads;
+}
+
+type AnsweredList = {
+  readonly list: ReadList;
+  readonly statuses: Record<string, number>;
+  readonly earlier: readonly DropUpload[];
+};
+
+/** The first name that DROP has not refused. */
+function nameOfAnswers(
+  listName: string,
+  file: { readonly part: number; readonly parts: number },
+  earlier: readonly DropUpload[],
+): string {
+  const refused = new Set(earlier.filter(({ isRefused }) => isRefused).map(({ name }) => name));
+  let attempt = 1;
+  while (refused.has(answerName(listName, { ...file, attempt }))) attempt += 1;
+  return answerName(listName, { ...file, attempt });
 }
 
 const lineFeed = 10;
@@ -315,52 +329,6 @@ function lastIdOf(lines: Buffer): string {
   return lines.subarray(start, lines.indexOf(',', start)).toString();
 }
 
-/** Sends a file, and records that it was accepted. */
-export async function send(
-  deps: Pick<DropDeps, 'api' | 'storage' | 'cycles' | 'now' | 'keepsHours'>,
-  cycleId: number,
-  upload: DropUpload,
-  signal: AbortSignal,
-): Promise<void> {
-  const { api, storage, cycles } = deps;
-  const { name } = upload;
-  requireOpen(deps);
-  const file = { name, content: await storage.readFile(upload.key) };
-  await cycles.noteSent(cycleId, name);
-  // Otherwise, a later attempt would take this one for accepted. An earlier attempt can still have been.
-  const noteRefused = async (): Promise<void> => {
-    if (upload.sentAt === null) await cycles.noteUnsent(cycleId, name);
-  };
-  let result: UploadResult;
-  try {
-    result = await (upload.isAmendment ? api.amend(file, signal) : api.upload(file, signal));
-  } catch (error) {
-    if (error instanceof Failure) await noteRefused();
-    throw error;
-  }
-  if (result.is === 'delayed') {
-    if (!result.isUncertain) await noteRefused();
-    throw delayed(result);
-  }
-  if (isAccepted(result, upload)) return cycles.noteAccepted(cycleId, name, result.message);
-  if (result.is === 'rejected') await cycles.noteUnsent(cycleId, name);
-  else await noteRefused();
-  throw new Failure('invalid_request', `DROP rejected ${name}: ${result.message}`);
-}
-
-/**
- * The response to an earlier attempt can have been lost. DROP may have processed the batch since, and answers 409 then. To
- * an amendment, 409 only means that DROP cannot process it now.
- */
-function isAccepted(
-  result: Exclude<UploadResult, DropDelay>,
-  { sentAt, isAmendment }: Pick<DropUpload, 'sentAt' | 'isAmendment'>,
-): boolean {
-  if (result.is === 'accepted') return true;
-  if (sentAt === null) return false;
-  return result.is === 'no_batch' ? !isAmendment : isAcceptedEarlier(result.message);
-}
-
 async function proofOf({ cycles, erasures }: DropDeps, cycle: ClaimedCycle, finishedAt: Date) {
   const { policy, downloadedAt, verifiedAt } = cycle;
   if (!policy || !downloadedAt || !verifiedAt) throw new Error(`cycle ${cycle.id} is not complete`);
@@ -376,6 +344,6 @@ async function proofOf({ cycles, erasures }: DropDeps, cycle: ClaimedCycle, fini
     archive: requireArchive(cycle),
     erasureIds: done,
     erased: found.flatMap((erasure) => erasure?.erased ?? []),
-    uploads: (await cycles.listUploads(cycle.id)).filter(({ isAmendment }) => !isAmendment),
+    uploads: (await cycles.listUploads(cycle.id)).filter(({ isAmendment, isRefused }) => !isAmendment && !isRefused),
   });
 }
