@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { archiveNameOf, maxArchiveBytes } from '../domain/drop.ts';
 import { Failure } from '../domain/failure.ts';
-import type { ArchiveSpool } from '../ports/drop.ts';
+import type { ArchiveSpool, SpooledArchive } from '../ports/drop.ts';
 
 /** An archive gets its name when it is complete and on the disk. Several commands can receive one. */
 const partSuffix = '.part';
@@ -33,13 +33,14 @@ export function directorySpool(directory: string, maxBytes: number = maxArchiveB
       const path = join(directory, name);
       const hash = createHash('sha256');
       await pipeline(createReadStream(path), hash);
-      return { name, path, bytes: (await stat(path)).size, sha256: hash.digest('hex') };
+      const { size: bytes, mtime: receivedAt } = await stat(path);
+      return { name, path, bytes, receivedAt, sha256: hash.digest('hex') };
     },
-    save: async (given, body) => {
+    save: async (given, body, receivedAt) => {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await removeOldParts(directory);
       const part = join(directory, `${randomUUID()}${partSuffix}`);
-      const { isZip, ...received } = await receive(part, body, maxBytes);
+      const { isZip, ...received } = await receive(part, body, { maxBytes, receivedAt });
       const name = isZip ? archiveNameOf(given, received.sha256) : unknownName;
       const path = join(directory, name);
       await rename(part, path);
@@ -75,9 +76,10 @@ function tooLarge(maxBytes: number): Failure {
   );
 }
 
-type Received = { readonly bytes: number; readonly sha256: string; readonly isZip: boolean };
+type Receiving = { readonly maxBytes: number; readonly receivedAt: Date | undefined };
+type Received = Omit<SpooledArchive, 'name' | 'path'> & { readonly isZip: boolean };
 
-async function receive(path: string, body: Readable, maxBytes: number): Promise<Received> {
+async function receive(path: string, body: Readable, { maxBytes, receivedAt }: Receiving): Promise<Received> {
   const file = await open(path, 'w', 0o600);
   const hash = createHash('sha256');
   let [bytes, start] = [0, Buffer.alloc(0)];
@@ -89,14 +91,17 @@ async function receive(path: string, body: Readable, maxBytes: number): Promise<
       if (start.length < zipStart.length) start = Buffer.concat([start, chunk]).subarray(0, zipStart.length);
       await file.writeFile(chunk);
     }
+    // Another command reads the time from the file.
+    if (receivedAt) await file.utimes(receivedAt, receivedAt);
     await file.sync();
+    const { mtime } = await file.stat();
+    return { bytes, sha256: hash.digest('hex'), receivedAt: mtime, isZip: start.equals(zipStart) };
   } catch (error) {
     await rm(path, { force: true });
     throw error;
   } finally {
     await file.close();
   }
-  return { bytes, sha256: hash.digest('hex'), isZip: start.equals(zipStart) };
 }
 
 async function syncFolder(directory: string): Promise<void> {

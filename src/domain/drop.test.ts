@@ -6,6 +6,7 @@ import {
   amendmentName,
   answerName,
   archiveNameOf,
+  dayOfArchive,
   deadlineOf,
   isAcceptedEarlier,
   listsOfArchive,
@@ -27,6 +28,14 @@ describe('the archive of a cycle', () => {
       '20260312_48_DROP.zip',
     ])
       expect(archiveNameOf(name, sha256)).toBe('0123456789abcdef.zip');
+  });
+
+  it('was made on the day in its name', () => {
+    const now = new Date('2026-03-20T08:00:00Z');
+    expect(dayOfArchive('20260312_4821_DROP.zip', now)).toEqual(new Date('2026-03-12'));
+    expect(dayOfArchive('20260312_4821_DROP (1).zip', now)).toEqual(new Date('2026-03-12'));
+    for (const name of ['archive.zip', '20269912_4821_DROP.zip', '20260321_4821_DROP.zip'])
+      expect(dayOfArchive(name, now)).toBeNull();
   });
 
   it('contains lists of the same day and broker, each once', () => {

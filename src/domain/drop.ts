@@ -80,6 +80,13 @@ export function archiveNameOf(given: string | null, sha256: string): string {
   return given !== null && archivePattern.test(given) ? given : `${sha256.slice(0, 16)}.zip`;
 }
 
+/** The day in the name of an archive, on which DROP has made it. Null if there is none before `now`. */
+export function dayOfArchive(name: string, now: Date): Date | null {
+  const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)_\d{4}_DROP/.exec(name) ?? [];
+  const time = new Date(`${year}-${month}-${day}T00:00:00Z`);
+  return time <= now ? time : null;
+}
+
 /** The lists of an archive. Throws unless all files are lists of the same day and broker. */
 export function listsOfArchive(names: readonly string[]): readonly ListFile[] {
   const days = new Set<string | undefined>();

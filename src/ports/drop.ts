@@ -40,7 +40,7 @@ type Archive = { readonly name: string; readonly bytes: number; readonly sha256:
 export type StoredArchive = Archive & { readonly key: string };
 
 /** An archive on the local disk. */
-export type SpooledArchive = Archive & { readonly path: string };
+export type SpooledArchive = Archive & { readonly path: string; readonly receivedAt: Date };
 
 /**
  * Keeps an archive on the local disk until it is in the object storage, because DROP delivers it once. What an interrupted
@@ -49,7 +49,7 @@ export type SpooledArchive = Archive & { readonly path: string };
 export interface ArchiveSpool {
   find(): Promise<SpooledArchive | null>;
   /** Throws if the content is not an archive. It is kept nevertheless. */
-  save(name: string | null, body: Readable): Promise<SpooledArchive>;
+  save(name: string | null, body: Readable, receivedAt?: Date): Promise<SpooledArchive>;
   remove(archive: SpooledArchive): Promise<void>;
 }
 
@@ -124,6 +124,8 @@ export type CycleChange = {
   readonly step: DropStep;
   /** Recorded together with the fetch. */
   readonly archive?: StoredArchive;
+  /** When the archive was received. The deadline counts from the first one of the cycle. */
+  readonly receivedAt?: Date;
   readonly policy?: CyclePolicy;
   readonly lists?: readonly ReadList[];
   readonly erasureList?: ErasureList;

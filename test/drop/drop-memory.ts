@@ -29,7 +29,7 @@ export function memoryDrop(url: string, apiKey: string) {
   const items = memoryItems();
   const erasures = memoryErasures();
   const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
-  const deps: DropDeps = {
+  const deps = {
     api: httpDropApi({ url, apiKey: new Secret(apiKey), timeoutMs: 5_000 }),
     spool: directorySpool(folder),
     storage: memoryStorage(folder),
@@ -44,7 +44,7 @@ export function memoryDrop(url: string, apiKey: string) {
     now: () => new Date('2026-08-20T19:00:00Z'),
     keepsHours: false,
     log: silentLog,
-  };
+  } satisfies DropDeps;
   return {
     folder,
     deps,
@@ -119,7 +119,7 @@ function memoryCycles() {
         archive,
         policy,
         failure: null,
-        downloadedAt: changed.archive ? new Date() : cycle.downloadedAt,
+        downloadedAt: changed.receivedAt ?? cycle.downloadedAt,
         erasureList: erasureList ?? cycle.erasureList,
         erasureIds: erasureList ? [...cycle.erasureIds, erasureList.id] : cycle.erasureIds,
         devicesFound: cycle.devicesFound + (erasureList?.devices ?? 0),
@@ -155,7 +155,7 @@ function memoryCycles() {
   return { cycles, fetches, proofs };
 }
 
-function memoryStorage(folder: string): DropStorage {
+function memoryStorage(folder: string): DropStorage & { isUnavailable: boolean } {
   const objects = new Map<string, Buffer>();
   const keep = async (key: string, content: Buffer): Promise<void> => {
     if (!(objects.get(key) ?? content).equals(content)) throw new Error(`the object ${key} has other content`);
@@ -166,8 +166,12 @@ function memoryStorage(folder: string): DropStorage {
     if (!content) throw new Error(`the object ${key} has no content`);
     return content;
   };
-  return {
-    keepArchive: (key, { path }) => keep(key, readFileSync(path)),
+  const storage = {
+    isUnavailable: false,
+    keepArchive: async (key, { path }) => {
+      if (storage.isUnavailable) throw new Error('the bucket is unavailable');
+      await keep(key, readFileSync(path));
+    },
     keepFile: (key, content) => keep(key, content),
     readFile: async (key) => read(key),
     openArchive: async ({ key }) => {
@@ -184,7 +188,8 @@ function memoryStorage(folder: string): DropStorage {
         close: () => Promise.resolve(),
       };
     },
-  };
+  } satisfies DropStorage & { isUnavailable: boolean };
+  return storage;
 }
 
 /** Items whose devices are stored are answered with 3, and all others with 5. */

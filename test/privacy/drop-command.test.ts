@@ -85,6 +85,8 @@ describe('inlet privacy drop', () => {
     mkdirSync(folder);
     expect(await drop('sync', '--archive', campaign.writeFile(join('received', name), content))).toContain('has ended');
     expect([...(campaign.server.delivered[1]?.answers ?? [])]).toEqual([['B7kP2xQ9Lm4R', ['5']]]);
+    // The deadline counts from the day of the archive.
+    expect(await drop('status')).toMatch(/20260802_4821_DROP\.zip +done +1 +0 +2026-08-02 00:00 /);
   });
 });
 

@@ -113,11 +113,13 @@ function isLost({ id }: ClaimedCycle): Error {
 
 async function advance(tx: Tx, cycle: ClaimedCycle, change: CycleChange): Promise<ClaimedCycle> {
   const { archive = cycle.archive, policy = cycle.policy, erasureList: list = cycle.erasureList } = change;
+  // The time is of another clock. least and greatest ignore null.
+  const received = sql<Date>`least(${change.receivedAt ?? null}::timestamptz, now())`;
   const { rows } = await sql<CycleRow>`
     UPDATE drop_cycle SET step = ${change.step}, waiting_for = NULL, failure_detail = NULL,
       archive_name = ${archive?.name ?? null}, archive_key = ${archive?.key ?? null},
       archive_bytes = ${archive?.bytes ?? null}, archive_sha256 = ${archive?.sha256 ?? null},
-      downloaded_at = CASE WHEN ${change.archive !== undefined} THEN now() ELSE downloaded_at END,
+      downloaded_at = CASE WHEN ${change.archive !== undefined} THEN least(downloaded_at, ${received}) ELSE downloaded_at END,
       policy = ${policy && JSON.stringify(policy)}::jsonb,
       lists = ${JSON.stringify(change.lists ?? cycle.lists)}::jsonb,
       erasure_list = ${list && JSON.stringify(list)}::jsonb,
@@ -128,7 +130,8 @@ async function advance(tx: Tx, cycle: ClaimedCycle, change: CycleChange): Promis
       verified_at = CASE WHEN ${change.isVerified ?? false} THEN now() ELSE verified_at END
     WHERE ${isHeld(cycle)} RETURNING *`.execute(tx);
   if (!rows[0]) throw isLost(cycle);
-  if (change.archive) await sql`UPDATE drop_fetch SET outcome = 'archive', fetched_at = now()`.execute(tx);
+  if (change.archive)
+    await sql`UPDATE drop_fetch SET outcome = 'archive', fetched_at = greatest(fetched_at, ${received})`.execute(tx);
   await insertUploads(tx, cycle.id, change.uploads ?? []);
   if (change.refused) await noteRefused(tx, cycle.id, change.refused);
   return toClaimed(rows[0]);

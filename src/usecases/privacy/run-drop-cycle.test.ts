@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type MemoryDrop, memoryDrop } from '../../../test/drop/drop-memory.ts';
 import { type DropServer, startDropServer } from '../../../test/drop/drop-server.ts';
 import { zipOf } from '../../../test/drop/zip.ts';
+import { dayOfArchive } from '../../domain/drop.ts';
 import { amendAnswers } from './amend-drop.ts';
 
 const apiKey = 'the-key';
@@ -84,6 +85,29 @@ describe('the name of an archive', () => {
     server.behavior.archiveHeaders = { 'content-disposition': disposition, 'content-type': 'application/zip' };
     expect(await drop.sync()).toEqual(done);
     expect((await drop.deps.cycles.find(1))?.archive?.name).toMatch(name);
+  });
+});
+
+describe('the deadline', () => {
+  it('counts from the time at which the archive was received', async () => {
+    server.add({ lists: { MAID: [item] } });
+    drop.deps.storage.isUnavailable = true;
+    await drop.failedSync();
+    drop.deps.storage.isUnavailable = false;
+    const received = new Date('2026-08-01T12:00:00Z');
+    utimesSync(join(drop.folder, '20260801_4821_DROP.zip'), received, received);
+    expect(await drop.sync()).toEqual(done);
+    expect((await drop.deps.cycles.find(1))?.downloadedAt).toEqual(received);
+  });
+
+  it('counts from the day of an archive that was sent again', async () => {
+    server.add({ lists: { MAID: [item] } });
+    await drop.deps.api.download(signal);
+    const { name, content } = server.supportArchive();
+    const day = dayOfArchive(name, drop.deps.now()) ?? undefined;
+    await drop.deps.spool.save(name, Readable.from([content]), day);
+    expect(await drop.sync()).toEqual(done);
+    expect((await drop.deps.cycles.find(1))?.downloadedAt).toEqual(new Date('2026-08-01'));
   });
 });
 

@@ -245,11 +245,11 @@ async function storeArchive(
   cycle: ClaimedCycle,
   archive: SpooledArchive,
 ): Promise<ClaimedCycle> {
-  const { name, bytes, sha256 } = archive;
+  const { name, bytes, sha256, receivedAt } = archive;
   // An archive that replaces another one can have its name.
   const stored: StoredArchive = { name, bytes, sha256, key: `drop/${cycle.id}/${sha256}/${name}` };
   await storage.keepArchive(stored.key, archive);
-  const next = await cycles.advance(cycle, { step: 'read', archive: stored });
+  const next = await cycles.advance(cycle, { step: 'read', archive: stored, receivedAt });
   await spool.remove(archive);
   return next;
 }
