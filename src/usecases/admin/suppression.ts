@@ -49,20 +49,41 @@ async function makeCurrent(
   version: number,
   event: SuppressionEvent,
 ): Promise<RecordedList> {
-  await engine.writeKey((await records.read()).standInKey);
-  if (contentOf(await engine.measure(version)) === null) await engine.copyMissing();
-  await engine.createSets(version);
-  const servers = await engine.measure(version);
-  const content = contentOf(servers);
-  if (content === null || servers.some(({ inSet }) => inSet !== content.hashes)) {
-    throw new Failure('internal', 'The servers have different suppression lists. Run the command again.');
+  const current = await records.read();
+  await engine.writeKey(current.standInKey);
+  let measured = contentOf(await engine.measure(version));
+  if (measured === null) {
+    await engine.copyMissing();
+    measured = contentOf(await engine.measure(version));
   }
-  if (content.hashes > maxSuppressedHashes) {
+  if (measured === null) throw differ();
+  // A set occupies the memory of every server, so the limit is checked first.
+  if (measured.hashes > maxSuppressedHashes) {
     throw new Failure('invalid_request', `The suppression list can have at most ${maxSuppressedHashes} hashes.`);
+  }
+  let content: ListContent;
+  try {
+    content = await createSets(engine, version);
+  } catch (error) {
+    // Otherwise, every attempt would leave a set. If a server is unavailable, the next change drops its set.
+    await engine.dropOtherSets(current.version).catch(() => undefined);
+    throw error;
   }
   await records.setCurrent({ version, ...content }, event);
   await engine.dropOtherSets(version);
   return records.read();
+}
+
+async function createSets(engine: SuppressionEngine, version: number): Promise<ListContent> {
+  await engine.createSets(version);
+  const servers = await engine.measure(version);
+  const content = contentOf(servers);
+  if (content === null || servers.some(({ inSet }) => inSet !== content.hashes)) throw differ();
+  return content;
+}
+
+function differ(): Failure {
+  return new Failure('internal', 'The servers have different suppression lists. Run the command again.');
 }
 
 /** Returns the content that all servers have, or null if they differ. */
