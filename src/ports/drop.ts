@@ -106,7 +106,7 @@ export type DropCycle = {
   readonly archive: StoredArchive | null;
   readonly policy: CyclePolicy | null;
   readonly lists: readonly ReadList[];
-  /** Devices that were listed for erasure, over all rounds. */
+  /** Devices that were listed for erasure, over all rounds. The search after a failed erasure finds its devices again. */
   readonly devicesFound: number;
   readonly erasureIds: readonly number[];
   readonly erasureList: ErasureList | null;
@@ -129,6 +129,8 @@ export type CycleChange = {
   readonly policy?: CyclePolicy;
   readonly lists?: readonly ReadList[];
   readonly erasureList?: ErasureList;
+  /** Its devices are no longer counted. */
+  readonly failedErasure?: ErasureList;
   readonly remaining?: readonly RemainingRows[];
   readonly isVerified?: boolean;
   readonly statuses?: Readonly<Record<string, number>>;

@@ -109,7 +109,7 @@ function memoryCycles() {
       return open;
     },
     renew: () => Promise.resolve(true),
-    advance: async (cycle, { isVerified, erasureList, uploads: added = [], refused, ...changed }) => {
+    advance: async (cycle, { isVerified, erasureList, failedErasure, uploads: added = [], refused, ...changed }) => {
       const { archive = cycle.archive, policy = cycle.policy } = changed;
       add(cycle.id, added);
       if (refused) await cycles.noteRefused(cycle.id, refused.name, refused.message);
@@ -122,7 +122,7 @@ function memoryCycles() {
         downloadedAt: changed.receivedAt ?? cycle.downloadedAt,
         erasureList: erasureList ?? cycle.erasureList,
         erasureIds: erasureList ? [...cycle.erasureIds, erasureList.id] : cycle.erasureIds,
-        devicesFound: cycle.devicesFound + (erasureList?.devices ?? 0),
+        devicesFound: cycle.devicesFound + (erasureList?.devices ?? 0) - (failedErasure?.devices ?? 0),
         verifiedAt: isVerified ? new Date() : cycle.verifiedAt,
       };
       return open;

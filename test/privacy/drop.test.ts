@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { amendAnswers } from '../../src/usecases/privacy/amend-drop.ts';
 import { statusOf } from '../../src/domain/drop-policy.ts';
 import { DropCampaign, hashOf } from '../drop/drop-campaign.ts';
+import { withDatabase } from '../support/stores.ts';
+import { zipOf } from '../drop/zip.ts';
 import type { DropBatch, DropItem, DropServer, WithdrawnItem } from '../drop/drop-server.ts';
 
 // Cycles of DROP against real stores, while commands die at every call and the server answers as it may.
@@ -221,9 +224,60 @@ describe('cycles of DROP', () => {
     },
   );
 
+  const behaveWell = (): void => {
+    const good = { preparations: 0, validationRequests: 0, losesResponse: () => false, fault: null };
+    Object.assign(campaign.server.behavior, good);
+  };
+
+  /** Rejects the next file. */
+  const rejectFile = (): void => {
+    campaign.server.behavior.fault = (path) => {
+      if (path === '/data/download') return null;
+      campaign.server.behavior.fault = null;
+      return { status: 400, body: { message: 'The file is not valid.' } };
+    };
+  };
+
+  it('continues after an archive, an erasure, and a file that failed', async () => {
+    behaveWell();
+    const id = model.id();
+    const device = model.device();
+    await campaign.store([device]);
+    campaign.server.add({ lists: { MAID: [{ id, hash: hashOf(device) }] } });
+    const damaged = zipOf(new Map([['20260701_4821_MAID.csv', 'id;hash\n']]));
+    const received = new Date('2026-07-01T12:00:00Z');
+    const bodyOf = (content: Buffer): Readable => Readable.from([content], { objectMode: false });
+    await campaign.deps.spool.save('20260701_4821_DROP.zip', bodyOf(damaged), received);
+    await expect(campaign.sync()).rejects.toThrow('It is stored.');
+    const found = await campaign.deps.api.download(signal);
+    if (found.is !== 'content') throw new Error(found.is);
+    await campaign.deps.spool.save('20260701_4821_DROP.zip', found.body);
+
+    expect(await campaign.sync()).toMatchObject({ for: 'erasure' });
+    const failed = `UPDATE erasure SET status = 3, failure_detail = 'The list was lost.' WHERE status NOT IN (2, 3)`;
+    expect((await withDatabase(campaign.stores, (client) => client.query(failed))).rowCount).toBe(1);
+    expect(await campaign.sync()).toMatchObject({ for: 'erasure' });
+    await campaign.erase();
+    rejectFile();
+    await expect(campaign.sync()).rejects.toThrow('The file is not valid.');
+    expect(await campaign.finish()).toMatchObject({ is: 'done' });
+    expect([...last().answers]).toEqual([[id, ['3']]]);
+    const [cycle] = await campaign.deps.cycles.list(1);
+    expect(cycle).toMatchObject({
+      devicesFound: 1,
+      downloadedAt: received,
+      archive: { name: '20260701_4821_DROP.zip' },
+    });
+    expect(await campaign.deps.cycles.findProof(cycle?.id ?? 0)).toMatchObject({
+      archive_sha256: campaign.deps.digest(last().archive),
+      devices_erased: 1,
+      uploads: [{ name: `${last().prefix}_MAID_r2.csv` }],
+    });
+  });
+
   it('amends answers, and only those of the cycle', async () => {
+    behaveWell();
     const { behavior } = campaign.server;
-    Object.assign(behavior, { preparations: 0, validationRequests: 0, losesResponse: () => false, fault: null });
     const [one, two] = [model.id(), model.id()];
     campaign.server.add({ lists: { MAID: [one, two].map((id) => ({ id, hash: hashOf(model.device()) })) } });
     const outcome = await campaign.finish();
@@ -239,7 +293,12 @@ describe('cycles of DROP', () => {
     });
     behavior.losesResponse = () => false;
     expect(await amendAnswers(campaign.deps, cycleId, `Id,Status\n${one},5\n`, signal)).toMatch(/_MAID_amend3\.csv$/);
-    expect(Object.fromEntries(last().answers)).toEqual({ [one]: ['5', '2', '5'], [two]: ['5', '4'] });
+    rejectFile();
+    await expect(amendAnswers(campaign.deps, cycleId, `Id,Status\n${one},3\n`, signal)).rejects.toThrow(
+      'The file is not valid.',
+    );
+    expect(await amendAnswers(campaign.deps, cycleId, `Id,Status\n${one},4\n`, signal)).toMatch(/_MAID_amend5\.csv$/);
+    expect(Object.fromEntries(last().answers)).toEqual({ [one]: ['5', '2', '5', '4'], [two]: ['5', '4'] });
     expect(last().problems).toEqual([]);
   });
 });

@@ -124,7 +124,7 @@ async function advance(tx: Tx, cycle: ClaimedCycle, change: CycleChange): Promis
       lists = ${JSON.stringify(change.lists ?? cycle.lists)}::jsonb,
       erasure_list = ${list && JSON.stringify(list)}::jsonb,
       erasure_ids = erasure_ids || ${change.erasureList ? [change.erasureList.id] : []}::bigint[],
-      devices_found = devices_found + ${change.erasureList?.devices ?? 0},
+      devices_found = devices_found + ${(change.erasureList?.devices ?? 0) - (change.failedErasure?.devices ?? 0)},
       remaining = ${JSON.stringify(change.remaining ?? cycle.remaining)}::jsonb,
       statuses = ${JSON.stringify(change.statuses ?? cycle.statuses)}::jsonb,
       verified_at = CASE WHEN ${change.isVerified ?? false} THEN now() ELSE verified_at END

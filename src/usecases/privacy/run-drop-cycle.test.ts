@@ -146,6 +146,25 @@ describe('an archive that cannot be read', () => {
   });
 });
 
+describe('the proof of a cycle', () => {
+  it('counts the devices of a failed erasure once', async () => {
+    server.add({ lists: { MAID: [item] } });
+    drop.items.stored.devices = 1;
+    const waits = { is: 'waiting', for: 'erasure' };
+    expect(await drop.sync()).toMatchObject(waits);
+    drop.erasures.end('The list was lost.');
+    expect(await drop.sync()).toMatchObject(waits);
+    drop.erasures.end(null);
+    expect(await drop.sync()).toEqual(done);
+    expect(drop.records.proofs.get(1)).toMatchObject({
+      devices_erased: 1,
+      deletion_ids: [2],
+      erased: [{ rows_erased: 1 }],
+      items_by_status: { 3: 1 },
+    });
+  });
+});
+
 describe('the answers of a cycle', () => {
   beforeEach(() => server.add({ lists: { MAID: [item] } }));
 

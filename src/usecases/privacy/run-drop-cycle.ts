@@ -167,7 +167,7 @@ const steps: Readonly<Record<Exclude<ClaimedCycle['step'], 'done'>, Step>> = {
     await erasures.complete(list, requireArchive(cycle));
     const erasure = await erasures.find(list.id);
     // The hashes that were found are recorded, so that a search after a failed erasure does not lose them.
-    if (!erasure || erasure.failure !== null) return cycles.advance(cycle, { step: 'match' });
+    if (!erasure || erasure.failure !== null) return cycles.advance(cycle, { step: 'match', failedErasure: list });
     if (!erasure.isDone) throw new Waits('erasure');
     return cycles.advance(cycle, { step: 'verify' });
   },
