@@ -141,14 +141,21 @@ describe('the configuration', () => {
     expect(problemOf(readConfig)).not.toContain('hunter2');
   });
 
-  it('rejects notifications of a storage in which Inlet cannot set them up', () => {
+  it('requires the access key of the storage that Inlet sets up to send notifications', () => {
     const { INLET_S3_ACCESS_KEY_ID: _id, INLET_S3_SECRET_ACCESS_KEY: _secret, ...rest } = needed;
-    setEnvironment({ ...rest, INLET_NOTIFICATIONS_URL: 'http://worker:9470' });
-    for (const name of ['INLET_S3_ENDPOINT', 'INLET_S3_ACCESS_KEY_ID']) {
-      expect(problemOf(readConfig)).toContain(`${name}: is required, because INLET_NOTIFICATIONS_URL is set`);
-    }
-    setEnvironment({ ...needed, INLET_S3_ENDPOINT: 'http://storage:7480' });
+    const ceph = { INLET_S3_ENDPOINT: 'http://storage:7480', INLET_NOTIFICATIONS_URL: 'http://worker:9470' };
+    setEnvironment({ ...rest, ...ceph });
+    expect(problemOf(readConfig)).toContain('INLET_S3_ACCESS_KEY_ID: is required, because INLET_NOTIFICATIONS_URL is');
+    setEnvironment({ ...needed, ...ceph });
     expect(readConfig().INLET_NOTIFICATIONS_URL).toBe('http://worker:9470');
+  });
+
+  it('requires HTTPS for notifications of Amazon EventBridge', () => {
+    const { INLET_S3_ACCESS_KEY_ID: _id, INLET_S3_SECRET_ACCESS_KEY: _secret, ...rest } = needed;
+    setEnvironment({ ...rest, INLET_NOTIFICATIONS_URL: 'http://inlet.example' });
+    expect(problemOf(readConfig)).toContain('INLET_NOTIFICATIONS_URL: must begin with https://');
+    setEnvironment({ ...rest, INLET_NOTIFICATIONS_URL: 'https://inlet.example' });
+    expect(readConfig().INLET_NOTIFICATIONS_URL).toBe('https://inlet.example');
   });
 
   it('reports all missing settings at once', () => {

@@ -26,7 +26,7 @@ export const subscriptionSettings = {
     .url({ protocol: /^https?$/ })
     .optional()
     .describe(
-      'URL at which the storage reaches `INLET_NOTIFICATIONS_PORT` of the workers. With it, `inlet migrate` tells Ceph to send a notification for every new object in the shared bucket.',
+      'URL at which the storage reaches `INLET_NOTIFICATIONS_PORT` of the workers. With it, `inlet migrate` tells Ceph to send a notification for every new object in the shared bucket. On AWS, `inlet notification-url` prints the URL for Amazon EventBridge.',
     ),
 };
 
@@ -35,15 +35,22 @@ type StorageOfNotifications = {
   readonly INLET_S3_ACCESS_KEY_ID?: string | undefined;
 };
 
-/** Inlet sets up notifications only in Ceph, with the keys of the owner of the bucket. */
-export function findNotificationMistakes(
-  config: SubscriptionConfig & StorageOfNotifications,
-): { name: string; message: string }[] {
-  if (config.INLET_NOTIFICATIONS_URL === undefined) return [];
-  const needed = ['INLET_S3_ENDPOINT', 'INLET_S3_ACCESS_KEY_ID'] as const;
-  return needed
-    .filter((name) => config[name] === undefined)
-    .map((name) => ({ name, message: 'is required, because INLET_NOTIFICATIONS_URL is set' }));
+/**
+ * In Ceph, Inlet sets up notifications with the keys of the owner of the bucket. On AWS, which has no endpoint here, the
+ * operator sets up Amazon EventBridge, which sends only to HTTPS.
+ */
+export function findNotificationMistakes({
+  INLET_NOTIFICATIONS_URL: url,
+  INLET_S3_ENDPOINT: endpoint,
+  INLET_S3_ACCESS_KEY_ID: accessKeyId,
+}: SubscriptionConfig & StorageOfNotifications): { name: string; message: string }[] {
+  if (url === undefined) return [];
+  if (endpoint === undefined) {
+    const message = 'must begin with https:// if INLET_S3_ENDPOINT is not set, because Amazon EventBridge requires it';
+    return url.startsWith('https:') ? [] : [{ name: 'INLET_NOTIFICATIONS_URL', message }];
+  }
+  if (accessKeyId !== undefined) return [];
+  return [{ name: 'INLET_S3_ACCESS_KEY_ID', message: 'is required, because INLET_NOTIFICATIONS_URL is set' }];
 }
 
 type SubscriptionConfig = z.infer<z.ZodObject<typeof subscriptionSettings>>;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../domain/secret.ts';
 import type { ObjectNotifications } from '../../ports/subscription-store.ts';
-import { type NotificationOutcome, keysIn, notificationsPath, receiveNotifications } from './receiver.ts';
+import { type NotificationOutcome, notificationsPath, receiveNotifications } from './receiver.ts';
 
 const token = 'a-token-of-the-test';
 const body = (key: string, bucket = 'files'): string =>
@@ -97,11 +97,5 @@ describe('the receiver of notifications', { timeout: 30_000 }, () => {
     for (let n = 0; n < 11; n += 1) expect(await post(url + token, many(n * 1_000))).toBe(204);
     expect(outcomes.filter((outcome) => outcome === 'dropped')).toHaveLength(1);
     resolve([]);
-  });
-
-  it('reads the format of Ceph and AWS', () => {
-    expect(keysIn(body('a/b.csv'), 'files')).toEqual(['a/b.csv']);
-    expect(keysIn(body('a/b.csv'), 'other')).toEqual([]);
-    expect(keysIn('null', 'files')).toBeNull();
   });
 });

@@ -1,14 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
-import { z } from 'zod';
 import type { Secret } from '../../domain/secret.ts';
 import type { Log } from '../../ports/observability.ts';
 import type { ObjectNotifications } from '../../ports/subscription-store.ts';
+import { keysInNotification } from './keys-in-notification.ts';
 
 export const notificationsPath = '/notifications/';
 
-/** A notification of Ceph is about 2 KB long. AWS sends at most 256 KB. */
+/** A notification of Ceph is about 2 KB long, and an event of Amazon EventBridge about 1 KB. */
 const maxBodyBytes = 256 * 1024;
 const maxConnections = 100;
 /** The keys that wait to be passed on. More are dropped, and the next regular listing finds their objects. */
@@ -31,8 +31,8 @@ type Settings = {
 };
 
 /**
- * Receives notifications of new objects over HTTP, in the format of S3. Responds before it passes the keys on, so that
- * the storage never waits for PostgreSQL.
+ * Receives notifications of new objects over HTTP, in the formats of S3 and of Amazon EventBridge. Responds before it
+ * passes the keys on, so that the storage never waits for PostgreSQL.
  */
 export async function receiveNotifications(settings: Settings): Promise<ObjectNotifications> {
   const { host, port, onKeys, record, log } = settings;
@@ -64,7 +64,7 @@ export async function receiveNotifications(settings: Settings): Promise<ObjectNo
       response.writeHead(413, { connection: 'close' }).end();
       return;
     }
-    const keys = keysIn(body, settings.bucket);
+    const keys = keysInNotification(body, settings.bucket);
     if (keys) record(add(keys) ? 'accepted' : 'dropped');
     else record('rejected');
     // The storage repeats a notification until the status is 2xx.
@@ -115,25 +115,4 @@ async function readBody(request: IncomingMessage): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-const notificationSchema = z.object({
-  Records: z
-    .array(
-      z.object({ s3: z.object({ bucket: z.object({ name: z.string() }), object: z.object({ key: z.string() }) }) }),
-    )
-    .max(1_000),
-});
-
-/** Returns the keys of the objects in the bucket, or null if the body is not a notification. */
-export function keysIn(body: string, bucket: string): string[] | null {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    return null;
-  }
-  const found = notificationSchema.safeParse(parsed);
-  if (!found.success) return null;
-  return found.data.Records.filter(({ s3 }) => s3.bucket.name === bucket).map(({ s3 }) => s3.object.key);
 }

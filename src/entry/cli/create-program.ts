@@ -11,6 +11,7 @@ import { addIndexCommands } from './index-command.ts';
 import { addJobCommands } from './job-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addKnownDevicesCommands } from './known-devices-command.ts';
+import { addNotificationUrlCommand } from './notification-url-command.ts';
 import { addRepairCommands } from './repair-command.ts';
 import { addPrivacyCommands } from './privacy-command.ts';
 import { addDropCommands } from './drop-commands.ts';
@@ -41,6 +42,7 @@ export function createProgram(): Command {
     addTopologyCommands(program);
     addSuppressionCommands(program);
     addDropCommands(program);
+    addNotificationUrlCommand(program);
     addVersionCommand(program);
     addExamples(program);
   });

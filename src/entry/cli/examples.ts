@@ -60,6 +60,7 @@ const examples: Readonly<Record<string, string>> = {
   'privacy drop amend': 'inlet privacy drop amend 3 --file corrected.csv',
   'topology show': 'inlet topology',
   'topology change': 'inlet topology change --confirm',
+  'notification-url': 'inlet notification-url',
   version: 'inlet version',
 };
 
