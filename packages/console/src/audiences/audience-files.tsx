@@ -86,11 +86,11 @@ function columnsFor(id: number, dismiss: ((fileId: string) => void) | null): Col
     {
       name: 'Rejected',
       isNumber: true,
-      cell: ({ s3_path, rows_rejected }) =>
+      cell: ({ file_id, s3_path, rows_rejected }) =>
         rows_rejected === 0 ? (
           '0'
         ) : (
-          <a href={addressOf(`/console/audiences/${id}/errors`, { file: s3_path })}>
+          <a href={addressOf(`/console/audiences/${id}/errors`, { file: s3_path, entry: file_id })}>
             {formatCount(rows_rejected)}
             <span class="visually-hidden"> of {s3_path}</span>
           </a>

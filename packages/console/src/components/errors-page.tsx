@@ -16,11 +16,13 @@ type Props = {
   readonly name: string;
   /** The codes to choose from, with their explanations. */
   readonly reasons: readonly { readonly code: string; readonly message: string }[];
+  /** What is shown above the list. */
+  readonly children?: ComponentChildren;
 };
 
 /** The rejected rows and failed files of a job, filtered by reason and file. */
-export function ErrorsPage({ job, name, reasons }: Props) {
-  const bar = useFilters(['code', 'file']);
+export function ErrorsPage({ job, name, reasons, children }: Props) {
+  const bar = useFilters(['code', 'file', 'entry']);
   const query = apiQuery(bar.filters);
   const reason = reasons.find(({ code }) => code === bar.filters['code']);
   return (
@@ -43,6 +45,7 @@ export function ErrorsPage({ job, name, reasons }: Props) {
         <FileFilter bar={bar} />
       </Filterbar>
       {reason && <p>{reason.message}</p>}
+      {children}
       <PagedTable
         listKey={`${job.id} ${JSON.stringify(query)}`}
         caption="Rejected rows and failed files, by file and line"
@@ -121,10 +124,17 @@ export function DownloadErrors({ job, filters }: DownloadProps) {
 }
 
 function hintForAll(job: JobOfErrors): ComponentChildren {
-  if (job.kind === 'audience') return 'The command line exports all of them.';
+  const path = pageOfJob(job);
+  if (job.kind === 'import') {
+    return (
+      <>
+        To get all of them, <a href={path}>export the rejected rows of the import</a>.
+      </>
+    );
+  }
   return (
     <>
-      To get all of them, <a href={pageOfJob(job)}>export the rejected rows of the import</a>.
+      To get all rejected rows of a file, follow their number in the <a href={path}>list of files</a>, and export them.
     </>
   );
 }

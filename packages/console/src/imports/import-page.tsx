@@ -1,7 +1,9 @@
 import type { ImportLog } from '@inlet/sdk/browser';
 import { useRoute } from 'preact-iso';
 import { api } from '../api.ts';
+import { AllRejects } from '../components/all-rejects.tsx';
 import { DownloadErrors } from '../components/errors-page.tsx';
+import { type RejectsExport, maxFilesShown } from '../components/follow-rejects.ts';
 import { GivenText } from '../components/given-text.tsx';
 import { LiveHint } from '../components/live-hint.tsx';
 import { LoadingPage } from '../components/loading-page.tsx';
@@ -13,8 +15,8 @@ import { ProblemNotice, Status, Time } from '../components/state.tsx';
 import { useFollow } from '../components/use-follow.ts';
 import { visibleText } from '../components/visible-text.ts';
 import { formatCount } from '../format.ts';
-import { AllRejects } from './all-rejects.tsx';
-import { isOpen, nameOf, rejectedRows, summaryOf } from './describe-import.ts';
+import { signedIn } from '../session.ts';
+import { canExportRejects, isOpen, nameOf, rejectedRows, summaryOf } from './describe-import.ts';
 import { FilesTable } from './files-table.tsx';
 import { ImportActions } from './import-actions.tsx';
 import './imports.css';
@@ -110,9 +112,19 @@ function WhatFailed({ record }: { readonly record: ImportLog }) {
         </div>
       </div>
       <ReasonList job={job} reasons={reasonsOf(record)} version={record.status} />
-      <AllRejects record={record} />
+      {canExportRejects(record) && signedIn()?.scopes.includes('marketplace:write') && (
+        <AllRejects of={rejectsOf(job.id)} />
+      )}
     </section>
   );
+}
+
+function rejectsOf(id: number): RejectsExport {
+  return {
+    request: () => api.requestImportRejects(id, {}),
+    get: (options) => api.getImportRejects(id, options),
+    listFiles: (options) => api.listImportRejects(id, { ...options, query: { limit: maxFilesShown } }),
+  };
 }
 
 function Keys({ record }: { readonly record: ImportLog }) {

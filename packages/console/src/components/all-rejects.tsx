@@ -1,31 +1,27 @@
-import type { ImportLog, Problem, Rejects } from '@inlet/sdk/browser';
+import type { Problem, Rejects } from '@inlet/sdk/browser';
 import { useEffect, useState } from 'preact/hooks';
-import { api, noteExpiry } from '../api.ts';
-import { Bar, ProblemNotice, Status } from '../components/state.tsx';
-import { visibleText } from '../components/visible-text.ts';
+import { noteExpiry } from '../api.ts';
 import { formatBytes, formatCount } from '../format.ts';
-import { signedIn } from '../session.ts';
-import { canExportRejects } from './describe-import.ts';
-import { type RejectsFiles, followRejects, maxFilesShown } from './follow-rejects.ts';
+import { type RejectsExport, type RejectsFiles, followRejects, maxFilesShown } from './follow-rejects.ts';
+import { Bar, ProblemNotice, Status } from './state.tsx';
+import { visibleText } from './visible-text.ts';
 
 /** Exports all rejected rows, shows the progress, and links to the files. */
-export function AllRejects({ record }: { readonly record: ImportLog }) {
+export function AllRejects({ of }: { readonly of: RejectsExport }) {
   const [problem, setProblem] = useState<Problem | null>(null);
   const [found, setFound] = useState<Rejects | null>(null);
   const [files, setFiles] = useState<RejectsFiles>([]);
   const [isFollowing, setFollowing] = useState(false);
-  const { import_log_id: id } = record;
   useEffect(() => {
     if (!isFollowing) return undefined;
     const stop = new AbortController();
-    void followRejects(api, id, { onRejects: setFound, onFiles: setFiles, onProblem: setProblem }, stop.signal).then(
-      () => setFollowing(false),
+    void followRejects(of, { onRejects: setFound, onFiles: setFiles, onProblem: setProblem }, stop.signal).then(() =>
+      setFollowing(false),
     );
     return () => stop.abort();
-  }, [id, isFollowing]);
-  if (!canExportRejects(record) || !signedIn()?.scopes.includes('marketplace:write')) return null;
+  }, [isFollowing]);
   async function request(): Promise<void> {
-    const result = await api.requestImportRejects(id, {});
+    const result = await of.request();
     if (!result.ok) {
       noteExpiry(result.problem);
       return setProblem(result.problem);

@@ -1,5 +1,4 @@
-import type { Problem, Rejects, RejectsFile } from '@inlet/sdk/browser';
-import type { api } from '../api.ts';
+import type { Answered, Problem, Rejects, RejectsFile } from '@inlet/sdk/browser';
 
 export type RejectsFiles = readonly RejectsFile[];
 
@@ -7,6 +6,15 @@ export type RejectsFiles = readonly RejectsFile[];
 export const maxFilesShown = 100;
 
 const pollMs = 1_000;
+
+type Options = { readonly signal: AbortSignal };
+
+/** The export of all rejected rows of an import, or of one file of an audience. */
+export type RejectsExport = {
+  readonly request: () => Promise<Answered<Rejects>>;
+  readonly get: (options: Options) => Promise<Answered<Rejects>>;
+  readonly listFiles: (options: Options) => Promise<Answered<RejectsFiles>>;
+};
 
 type Events = {
   readonly onRejects: (found: Rejects) => void;
@@ -16,13 +24,12 @@ type Events = {
 
 /** Polls the export until it has ended, and then lists its files. */
 export async function followRejects(
-  inlet: Pick<typeof api, 'getImportRejects' | 'listImportRejects'>,
-  id: number,
+  { get, listFiles }: RejectsExport,
   { onRejects, onFiles, onProblem }: Events,
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
-    const result = await inlet.getImportRejects(id, { signal });
+    const result = await get({ signal });
     if (signal.aborted) return;
     if (!result.ok) return onProblem(result.problem);
     onRejects(result.value);
@@ -30,7 +37,7 @@ export async function followRejects(
     await new Promise((resolve) => setTimeout(resolve, pollMs));
     if (signal.aborted) return;
   }
-  const files = await inlet.listImportRejects(id, { signal, query: { limit: maxFilesShown } });
+  const files = await listFiles({ signal });
   if (signal.aborted) return;
   if (files.ok) onFiles(files.value);
   else onProblem(files.problem);
