@@ -5,6 +5,7 @@ import { defaultRetry } from './send.ts';
 // The client for pages that the API itself serves. It uses nothing from Node.js.
 
 export type { ServerEvent } from './call.ts';
+export { type SelectableEventType, isSelectableEventType, selectableEventTypes } from './event-types.ts';
 export type * from './generated/schemas.ts';
 export type { Answered, Problem, Result } from './result.ts';
 

@@ -13,6 +13,7 @@ import { type AudienceWaitOptions, type WaitOptions, waitForCompletion } from '.
 
 export type { CallOptions, ServerEvent, WriteOptions } from './call.ts';
 export { each, type Page } from './each.ts';
+export { type SelectableEventType, isSelectableEventType, selectableEventTypes } from './event-types.ts';
 export type { ApiCode } from './generated/codes.ts';
 export type * from './generated/schemas.ts';
 export type {

@@ -1,4 +1,4 @@
-import type { CreateWebhook, Webhook, WebhookDelivery } from '@inlet/sdk';
+import type { SelectableEventType, Webhook, WebhookDelivery } from '@inlet/sdk';
 import { type Command, Option } from 'commander';
 import { type CommonOptions, partnerCommand } from '../command.ts';
 import { connect } from '../connect.ts';
@@ -76,7 +76,7 @@ export function addWebhooksCommand(program: Command): void {
           await inlet.createWebhook({
             url,
             description,
-            event_types: event === undefined ? undefined : toTypes(event),
+            event_types: event === undefined ? undefined : await toTypes(event),
           }),
         );
         output.result(created, () => `webhook ${created.webhook_id} has the secret ${created.secret}`);
@@ -204,7 +204,7 @@ export function addWebhooksCommand(program: Command): void {
       const id = toId('webhook', text);
       if ([url, event, allEvents, description].every((value) => value === undefined))
         throw wrongUse('Nothing is changed.', 'Pass --url, --event, --all-events, or --description.');
-      const event_types = allEvents ? null : event && toTypes(event);
+      const event_types = allEvents ? null : event && (await toTypes(event));
       const inlet = await connect(options);
       const changed = valueOf(await inlet.updateWebhook(id, { url, description, event_types }));
       output.result(changed, () => table(webhookColumns, [changed], output.stdout));
@@ -242,33 +242,10 @@ export function addWebhooksCommand(program: Command): void {
     });
 }
 
-type SelectableType = NonNullable<CreateWebhook['event_types']>[number];
-
-const selectable: Readonly<Record<SelectableType, true>> = {
-  'import.finished': true,
-  'import.failed': true,
-  'import.rejects.finished': true,
-  'import.rejects.failed': true,
-  'delete.finished': true,
-  'delete.failed': true,
-  'audience.file.finished': true,
-  'audience.ready': true,
-  'audience.cleared': true,
-  'audience.deleted': true,
-  'audience.rejects.finished': true,
-  'audience.rejects.failed': true,
-  'report.ready': true,
-  'webhook.failing': true,
-  'webhook.disabled': true,
-};
-
-function isSelectable(text: string): text is SelectableType {
-  return Object.hasOwn(selectable, text);
-}
-
-function toTypes(texts: readonly string[]): SelectableType[] {
+async function toTypes(texts: readonly string[]): Promise<SelectableEventType[]> {
+  const { isSelectableEventType, selectableEventTypes } = await import('@inlet/sdk');
   return texts.map((text) => {
-    if (isSelectable(text)) return text;
-    throw wrongUse(`"${text}" is not a type of event.`, `The types are ${Object.keys(selectable).join(', ')}.`);
+    if (isSelectableEventType(text)) return text;
+    throw wrongUse(`"${text}" is not a type of event.`, `The types are ${selectableEventTypes.join(', ')}.`);
   });
 }

@@ -1,4 +1,4 @@
-import type { CreateWebhook, Webhook, WebhookDelivery } from '@inlet/sdk/browser';
+import type { Webhook, WebhookDelivery } from '@inlet/sdk/browser';
 import { formatExactTime } from '../format.ts';
 
 /** The health of a webhook in words, and the class of its mark. */
@@ -75,29 +75,3 @@ export const deliveryStatuses = {
   delivered: { text: 'Delivered', kind: 'done' },
   failed: { text: 'Failed', kind: 'failed' },
 } as const satisfies Record<WebhookDelivery['status'], object>;
-
-export type SelectableType = NonNullable<CreateWebhook['event_types']>[number];
-
-const selectable: Record<SelectableType, true> = {
-  'import.finished': true,
-  'import.failed': true,
-  'import.rejects.finished': true,
-  'import.rejects.failed': true,
-  'delete.finished': true,
-  'delete.failed': true,
-  'audience.file.finished': true,
-  'audience.ready': true,
-  'audience.cleared': true,
-  'audience.deleted': true,
-  'audience.rejects.finished': true,
-  'audience.rejects.failed': true,
-  'report.ready': true,
-  'webhook.failing': true,
-  'webhook.disabled': true,
-};
-
-export function isSelectable(type: string): type is SelectableType {
-  return Object.hasOwn(selectable, type);
-}
-
-export const selectableTypes: readonly SelectableType[] = Object.keys(selectable).filter(isSelectable);

@@ -1,11 +1,16 @@
-import type { CreatedWebhook, Webhook } from '@inlet/sdk/browser';
+import {
+  type CreatedWebhook,
+  type SelectableEventType,
+  type Webhook,
+  isSelectableEventType,
+  selectableEventTypes,
+} from '@inlet/sdk/browser';
 import { useState } from 'preact/hooks';
 import '../access/access.css';
 import { Field, FormDialog } from '../access/form-dialog.tsx';
 import { api } from '../api.ts';
 import { GivenText } from '../components/given-text.tsx';
 import { formatCount } from '../format.ts';
-import { type SelectableType, isSelectable, selectableTypes } from './describe-webhook.ts';
 
 type EditProps = {
   /** Absent to create a webhook. */
@@ -18,8 +23,8 @@ type EditProps = {
 export function EditDialog({ webhook, onDone, onClose }: EditProps) {
   const [url, setUrl] = useState(webhook?.url ?? '');
   const [description, setDescription] = useState(webhook?.description ?? '');
-  const [types, setTypes] = useState<readonly SelectableType[] | null>(
-    webhook?.event_types?.filter(isSelectable) ?? null,
+  const [types, setTypes] = useState<readonly SelectableEventType[] | null>(
+    webhook?.event_types?.filter(isSelectableEventType) ?? null,
   );
   const body = { url, description, event_types: types };
   const fields = (
@@ -50,7 +55,7 @@ export function EditDialog({ webhook, onDone, onClose }: EditProps) {
       {types && (
         <fieldset class="scopes">
           <legend>Only these events</legend>
-          {selectableTypes.map((type) => (
+          {selectableEventTypes.map((type) => (
             <label key={type}>
               <input
                 type="checkbox"
