@@ -1,8 +1,12 @@
+import { PutObjectCommand } from '@aws-sdk/client-s3';
 import type { Page } from 'playwright-core';
 import { describe, expect, inject, it } from 'vitest';
+import { connectS3 } from '../../src/adapters/s3/connect.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { readAddresses } from '../../stack/addresses.ts';
 import { addApiKey } from '../support/add-api-key.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
-import { wireUp } from '../support/wired.ts';
+import { newBarePartner, wireUp } from '../support/wired.ts';
 import { findViolations } from './support/find-violations.ts';
 import { waitUntilLoaded } from './support/measure.ts';
 import { openPage } from './support/open-page.ts';
@@ -27,7 +31,7 @@ const statusOf = async (apiKey: string, headers: Record<string, string> = {}): P
 async function takeSecret(page: Page): Promise<string> {
   await page.getByText('Copy it now.').waitFor();
   expect.soft(await findViolations(page), 'dialog with a secret').toEqual([]);
-  const secret = (await page.getByRole('dialog').locator('code').textContent()) ?? '';
+  const secret = (await page.getByRole('dialog').locator('code.secret').textContent()) ?? '';
   rememberSecrets(secret);
   await page.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -78,6 +82,61 @@ describe('the page of API keys', () => {
     await page.getByRole('link', { name: 'Attributes' }).click();
     await page.getByRole('heading', { name: 'Attributes', exact: true }).waitFor();
     expect(await page.getByRole('button', { name: /Create|Rename|Retire/ }).count()).toBe(0);
+  });
+});
+
+describe('the storage keys', () => {
+  it('are listed and rotated, and the secret of the new one is shown once', async () => {
+    const partner = await newPartner();
+    const page = await openAs(partner.apiKey, '/console/keys');
+    const table = page.getByRole('table', { name: 'Storage keys' });
+    await table.waitFor();
+    const ids = (): Promise<string[]> => table.getByRole('rowheader').allTextContents();
+    const [first] = await ids();
+    await page.getByRole('button', { name: 'Rotate the storage keys' }).click();
+    expect.soft(await findViolations(page), 'dialog of a rotation of storage keys').toEqual([]);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Overlap in hours' }).fill('169');
+    await dialog.getByRole('button', { name: 'Rotate the storage keys' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByRole('textbox', { name: 'Overlap in hours' }).fill('0');
+    await dialog.getByRole('button', { name: 'Rotate the storage keys' }).click();
+    await page.getByText('Copy it now.').waitFor();
+    const accessKeyId = (await dialog.locator('code').first().textContent()) ?? '';
+    const secret = await takeSecret(page);
+    await expect.poll(async () => (await ids()).includes(accessKeyId)).toBe(true);
+    const { endpoint, region } = readAddresses().s3;
+    const s3 = connectS3({ endpoint, region, accessKeyId, secretAccessKey: new Secret(secret) });
+    const object = { Bucket: partner.bucket, Key: `${partner.prefix}with-the-new-key.csv`, Body: 'x' };
+    // The storage may reject a new key for a moment.
+    await expect.poll(() => s3.send(new PutObjectCommand(object)).catch(() => null), { timeout: 20_000 }).toBeTruthy();
+    s3.destroy();
+    const afterReload = async (): Promise<string[]> => {
+      await page.reload();
+      await waitUntilLoaded(page);
+      return ids();
+    };
+    expect(first).not.toBe(accessKeyId);
+    await expect.poll(afterReload, { timeout: 30_000 }).toEqual([accessKeyId]);
+  });
+
+  it('are not shown without their scope', async () => {
+    const partner = await newPartner();
+    const deps = await wireUp(sharedStores());
+    const { apiKey } = await addApiKey(deps, partner, { scopes: ['keys:read'] });
+    await deps.close();
+    const page = await openAs(apiKey, '/console/keys');
+    await page.getByRole('table', { name: 'API keys' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Storage keys' }).count()).toBe(0);
+  });
+
+  it('are managed by the operator if the partner has no storage user', async () => {
+    const deps = await wireUp(sharedStores());
+    const { apiKey } = await newBarePartner(deps);
+    await deps.close();
+    const page = await openAs(apiKey, '/console/keys');
+    await page.getByText('Your operator manages your storage keys.').waitFor();
+    expect(await page.getByRole('button', { name: 'Rotate the storage keys' }).count()).toBe(0);
   });
 });
 

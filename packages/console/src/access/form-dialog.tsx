@@ -81,18 +81,29 @@ export function Field({ label, value, onChange, hint, isNumber, maxLength, isOpt
   );
 }
 
-type SecretProps = { readonly name: string; readonly secret: string | null; readonly onClose: () => void };
+type SecretProps = {
+  readonly name: string;
+  readonly secret: string | null;
+  /** What to do if the secret is null. */
+  readonly ifLost?: string;
+  /** What is shown above the secret. */
+  readonly children?: ComponentChildren;
+  readonly onClose: () => void;
+};
 
 /** Shows a secret once, for the user to copy. */
-export function SecretDialog({ name, secret, onClose }: SecretProps) {
+export function SecretDialog({ name, secret, ifLost, children, onClose }: SecretProps) {
   const [isCopied, setCopied] = useState(false);
   return (
     <Dialog title={`Your new ${name}`} onClose={onClose}>
       {secret === null ? (
-        <p>The response was lost. Revoke the {name} that you find in the list, and create another one.</p>
+        <p>
+          {ifLost ?? `The response was lost. Revoke the ${name} that you find in the list, and create another one.`}
+        </p>
       ) : (
         <>
           <p>Copy it now. It is shown only once.</p>
+          {children}
           <code class="secret">{secret}</code>
         </>
       )}

@@ -8,6 +8,7 @@ import { Empty, Time } from '../components/state.tsx';
 import { signedIn } from '../session.ts';
 import './access.css';
 import { Field, FormDialog, SecretDialog } from './form-dialog.tsx';
+import { StorageKeys } from './storage-keys.tsx';
 
 type Scope = CreateApiKey['scopes'][number];
 type Opened = { readonly kind: 'create' } | { readonly kind: 'rotate' | 'revoke'; readonly key: ApiKey };
@@ -45,6 +46,7 @@ export function KeysPage() {
         columns={columnsFor(canWrite ? setOpened : null)}
         empty={<Empty title="No keys" />}
       />
+      {scopes.includes('storage:write') && <StorageKeys />}
       {opened?.kind === 'create' && <CreateDialog scopes={scopes} onDone={done} onClose={close} />}
       {opened?.kind === 'rotate' && <RotateDialog of={opened.key} onDone={done} onClose={close} />}
       {opened?.kind === 'revoke' && <RevokeDialog of={opened.key} onDone={done} onClose={close} />}
