@@ -30,6 +30,7 @@ export function AudienceErrorsPage() {
 
 function rejectsOf(id: number, entry: string): RejectsExport {
   return {
+    needsCredentials: false,
     request: () => api.requestAudienceRejects(id, entry),
     get: (options) => api.getAudienceRejects(id, entry, options),
     listFiles: async (options) => {

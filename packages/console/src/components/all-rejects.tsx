@@ -2,6 +2,7 @@ import type { Problem, Rejects } from '@inlet/sdk/browser';
 import { useEffect, useState } from 'preact/hooks';
 import { noteExpiry } from '../api.ts';
 import { formatBytes, formatCount } from '../format.ts';
+import { CredentialsDialog } from './credentials-dialog.tsx';
 import { type RejectsExport, type RejectsFiles, followRejects, maxFilesShown } from './follow-rejects.ts';
 import { Bar, ProblemNotice, Status } from './state.tsx';
 import { visibleText } from './visible-text.ts';
@@ -12,6 +13,7 @@ export function AllRejects({ of }: { readonly of: RejectsExport }) {
   const [found, setFound] = useState<Rejects | null>(null);
   const [files, setFiles] = useState<RejectsFiles>([]);
   const [isFollowing, setFollowing] = useState(false);
+  const [isAsking, setAsking] = useState(false);
   useEffect(() => {
     if (!isFollowing) return undefined;
     const stop = new AbortController();
@@ -26,8 +28,12 @@ export function AllRejects({ of }: { readonly of: RejectsExport }) {
       noteExpiry(result.problem);
       return setProblem(result.problem);
     }
+    follow(result.value);
+  }
+  function follow(requested: Rejects): void {
+    setAsking(false);
     setProblem(null);
-    setFound(result.value);
+    setFound(requested);
     setFollowing(true);
   }
   const isOpen = found !== null && found.status < 2;
@@ -35,7 +41,11 @@ export function AllRejects({ of }: { readonly of: RejectsExport }) {
     <section class="stack" aria-label="All rejected rows">
       {problem && <ProblemNotice problem={problem} />}
       <div class="row">
-        <button type="button" disabled={isOpen} onClick={() => void request()}>
+        <button
+          type="button"
+          disabled={isOpen}
+          onClick={() => (of.needsCredentials ? setAsking(true) : void request())}
+        >
           Export all rejected rows
         </button>
         {found && <Status status={found.status} />}
@@ -51,6 +61,15 @@ export function AllRejects({ of }: { readonly of: RejectsExport }) {
             </li>
           ))}
         </ul>
+      )}
+      {isAsking && (
+        <CredentialsDialog
+          title="Export all rejected rows"
+          submitText="Export"
+          send={of.request}
+          onDone={follow}
+          onClose={() => setAsking(false)}
+        />
       )}
       {files.length === maxFilesShown && <p>More files are listed by the API and downloaded by the command line.</p>}
     </section>

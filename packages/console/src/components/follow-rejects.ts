@@ -1,4 +1,6 @@
 import type { Answered, Problem, Rejects, RejectsFile } from '@inlet/sdk/browser';
+import type { Credentials } from './credentials-dialog.tsx';
+import type { ChangeOptions } from './use-change.ts';
 
 export type RejectsFiles = readonly RejectsFile[];
 
@@ -11,7 +13,10 @@ type Options = { readonly signal: AbortSignal };
 
 /** The export of all rejected rows of an import, or of one file of an audience. */
 export type RejectsExport = {
-  readonly request: () => Promise<Answered<Rejects>>;
+  /** Whether the files are in the partner's own bucket. */
+  readonly needsCredentials: boolean;
+  /** `credentials` is set if the export needs them. */
+  readonly request: (credentials?: Credentials, options?: ChangeOptions) => Promise<Answered<Rejects>>;
   readonly get: (options: Options) => Promise<Answered<Rejects>>;
   readonly listFiles: (options: Options) => Promise<Answered<RejectsFiles>>;
 };

@@ -80,7 +80,7 @@ describe('canRetry', () => {
     ['a failed import', { status: 3 }, true],
     ['an import that is done', { status: 2 }, false],
     ['a failed delete', { status: 3, log_type: 1 }, false],
-    ["a failed import from the partner's own bucket", { status: 3, path_type: 1 }, false],
+    ["a failed import from the partner's own bucket", { status: 3, path_type: 1 }, true],
   ] as const)('tells whether %s can be retried', (_name, changes, expected) => {
     expect(canRetry({ ...record, ...changes })).toBe(expected);
   });
@@ -89,7 +89,7 @@ describe('canRetry', () => {
 describe('afterCancel', () => {
   it.each([
     ['an import', {}, 'You can retry the import later.'],
-    ["an import from the partner's own bucket", { path_type: 1 }, 'submit the import again with the credentials'],
+    ["an import from the partner's own bucket", { path_type: 1 }, 'retry the import later with the credentials'],
     ['a delete', { log_type: 1 }, 'submit the delete again'],
   ] as const)('says what can be done after the cancel of %s', (_name, changes, text) => {
     expect(afterCancel({ ...record, ...changes })).toContain(text);

@@ -15,16 +15,12 @@ export function canCancel(record: Pick<ImportLog, 'status' | 'log_type' | 'cance
 export function afterCancel({ log_type, path_type }: Pick<ImportLog, 'log_type' | 'path_type'>): string {
   if (log_type === 1) return 'To delete the data later, submit the delete again.';
   if (path_type === 0) return 'You can retry the import later.';
-  return 'To load the files later, submit the import again with the credentials of your bucket.';
+  return 'You can retry the import later with the credentials of your bucket.';
 }
 
-/** Whether the console can retry the job. An import from the partner's own bucket needs its credentials again. */
-export function canRetry({
-  status,
-  log_type,
-  path_type,
-}: Pick<ImportLog, 'status' | 'log_type' | 'path_type'>): boolean {
-  return status === 3 && log_type === 0 && path_type === 0;
+/** Whether the API would accept to retry the job. */
+export function canRetry({ status, log_type }: Pick<ImportLog, 'status' | 'log_type'>): boolean {
+  return status === 3 && log_type === 0;
 }
 
 /**
@@ -35,9 +31,9 @@ export function canRetryFailed({ total_rows, errors }: Pick<ImportLog, 'total_ro
   return Number(total_rows) > 0 && (errors ?? []).some(({ row, file }) => row === null && file !== null);
 }
 
-/** Whether the console can export all rejected rows. Files in the partner's own bucket need its credentials again. */
-export function canExportRejects(record: Pick<ImportLog, 'status' | 'log_type' | 'path_type' | 'errors'>): boolean {
-  return !isOpen(record) && record.log_type === 0 && record.path_type === 0 && rejectedRows(record) > 0;
+/** Whether the API would export rejected rows. */
+export function canExportRejects(record: Pick<ImportLog, 'status' | 'log_type' | 'errors'>): boolean {
+  return !isOpen(record) && record.log_type === 0 && rejectedRows(record) > 0;
 }
 
 /** Counts rejected rows. Entries without a row are about a file or the whole job. */

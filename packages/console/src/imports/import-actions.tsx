@@ -2,6 +2,7 @@ import type { ImportLog } from '@inlet/sdk/browser';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api } from '../api.ts';
+import { CredentialsDialog } from '../components/credentials-dialog.tsx';
 import { Dialog } from '../components/page.tsx';
 import { ProblemNotice } from '../components/state.tsx';
 import { useChange } from '../components/use-change.ts';
@@ -54,13 +55,18 @@ function CancelDialog({ record, onClose }: { readonly record: ImportLog; readonl
   );
 }
 
+type Files = 'all' | 'failed';
+
 function RetryButtons({ record }: { readonly record: ImportLog }) {
-  const { import_log_id: id } = record;
+  const { import_log_id: id, path_type } = record;
   const { route } = useLocation();
   const { problem, isSending, dismiss, send } = useChange();
-  async function retry(files: 'all' | 'failed'): Promise<void> {
+  const [asking, setAsking] = useState<Files | null>(null);
+  const open = (made: { readonly import_log_id: number }): void => route(`/console/imports/${made.import_log_id}`);
+  async function retry(files: Files): Promise<void> {
+    if (path_type === 1) return setAsking(files);
     const made = await send((options) => api.retryImport(id, { files }, options));
-    if (made) route(`/console/imports/${made.value.import_log_id}`);
+    if (made) open(made.value);
   }
   return (
     <>
@@ -72,6 +78,15 @@ function RetryButtons({ record }: { readonly record: ImportLog }) {
       <button type="button" disabled={isSending} onClick={() => void retry('all')}>
         Retry import
       </button>
+      {asking && (
+        <CredentialsDialog
+          title={asking === 'failed' ? 'Retry failed files' : 'Retry import'}
+          submitText="Retry"
+          send={(credentials, options) => api.retryImport(id, { files: asking, credentials }, options)}
+          onDone={open}
+          onClose={() => setAsking(null)}
+        />
+      )}
       {problem && (
         <Dialog title="The import was not retried" onClose={dismiss}>
           <ProblemNotice problem={problem} />

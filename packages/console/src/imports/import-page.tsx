@@ -113,15 +113,16 @@ function WhatFailed({ record }: { readonly record: ImportLog }) {
       </div>
       <ReasonList job={job} reasons={reasonsOf(record)} version={record.status} />
       {canExportRejects(record) && signedIn()?.scopes.includes('marketplace:write') && (
-        <AllRejects of={rejectsOf(job.id)} />
+        <AllRejects of={rejectsOf(record)} />
       )}
     </section>
   );
 }
 
-function rejectsOf(id: number): RejectsExport {
+function rejectsOf({ import_log_id: id, path_type }: ImportLog): RejectsExport {
   return {
-    request: () => api.requestImportRejects(id, {}),
+    needsCredentials: path_type === 1,
+    request: (credentials, options) => api.requestImportRejects(id, { credentials }, options),
     get: (options) => api.getImportRejects(id, options),
     listFiles: (options) => api.listImportRejects(id, { ...options, query: { limit: maxFilesShown } }),
   };
