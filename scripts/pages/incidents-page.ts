@@ -4,6 +4,8 @@ import { posix } from 'node:path';
 type Incident = Readonly<Record<'symptom' | 'check' | 'action', string>> & {
   /** The alerts that the symptom names. */
   readonly alerts: readonly string[];
+  /** The codes and the dependencies that the symptom says `inlet lanes` shows. */
+  readonly failures: readonly string[];
 };
 type Section = { readonly id: string; readonly title: string; readonly incidents: readonly Incident[] };
 
@@ -20,6 +22,8 @@ export function consoleIncidentsPage(): string {
     '',
     'export type Incident = {',
     '  readonly alerts: readonly string[];',
+    '  /** The codes and dependencies of the failures of lanes that the incident explains. */',
+    '  readonly failures: readonly string[];',
     '  readonly symptom: string;',
     '  readonly check: string;',
     '  readonly action: string;',
@@ -50,7 +54,8 @@ function readIncidents(page: string): readonly Section[] {
 function toIncident(row: string): Incident {
   const cells = row.split('|').map((cell) => withoutLinks(cell.trim()));
   const [, symptom = '', check = '', action = ''] = cells;
-  return { alerts: symptom.match(/\bInlet[A-Z]\w+/g) ?? [], symptom, check, action };
+  const failures = [...symptom.matchAll(/`inlet lanes` shows `([a-z_]+)`/g)].map(([, name = '']) => name);
+  return { alerts: symptom.match(/\bInlet[A-Z]\w+/g) ?? [], failures, symptom, check, action };
 }
 
 /** Writes `[text](file.md#part)` as `text (docs/operators/file.md#part)`. */

@@ -1,4 +1,5 @@
 import type { JobId, PartnerId } from '../domain/ids.ts';
+import type { AttemptFailure } from '../domain/attempt-failure.ts';
 import type { AudienceScope } from '../domain/audience.ts';
 import type { Cancellation } from '../domain/cancellation.ts';
 import type { JobKind, JobStatus } from '../domain/job.ts';
@@ -35,6 +36,8 @@ export type LaneState = {
   readonly lastProgressAt: Date;
   /** Time of the next attempt. */
   readonly dueAt: Date | null;
+  /** Why the last attempt of the lane or of a file of the oldest job failed. Null if it did not fail. */
+  readonly lastFailure: AttemptFailure | null;
 };
 
 export type JobState = {

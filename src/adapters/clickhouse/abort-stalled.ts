@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import { blame } from '../failed-dependency.ts';
 
 /** Interval and timeout of the pings that are sent while statements run. */
 const defaultTimes = { pingEveryMs: 5_000, pingTimeoutMs: 10_000 };
@@ -55,8 +56,9 @@ export function abortStalled(
       abort_signal.throwIfAborted(); // the client ignores a signal that is already aborted
       return await call({ ...given, abort_signal });
     } catch (error) {
-      if (!gone.aborted) throw error;
-      throw Object.assign(new Error('ClickHouse does not respond', { cause: error }), { code: 'ETIMEDOUT' });
+      if (!gone.aborted) throw blame('clickhouse', error);
+      const stalled = Object.assign(new Error('ClickHouse does not respond', { cause: error }), { code: 'ETIMEDOUT' });
+      throw blame('clickhouse', stalled);
     } finally {
       end();
     }

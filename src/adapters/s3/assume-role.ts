@@ -4,6 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Network } from '../../domain/network-address.ts';
 import type { BucketKeys, BucketRole } from '../../domain/partner-bucket.ts';
 import { Secret } from '../../domain/secret.ts';
+import { blaming } from '../failed-dependency.ts';
 import { type Resolve, destroyAgents, guardedAgents } from '../guarded-agents.ts';
 import { fixedEndpoint } from './connect.ts';
 
@@ -88,7 +89,8 @@ async function requestKeys(client: STSClient, role: PartnerRole, externalId: str
     ExternalId: externalId,
     DurationSeconds: sessionSeconds,
   });
-  const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = (await client.send(command)).Credentials ?? {};
+  const { Credentials } = await blaming('aws_credentials', () => client.send(command));
+  const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = Credentials ?? {};
   if (AccessKeyId === undefined || SecretAccessKey === undefined || SessionToken === undefined || !Expiration) {
     throw new Error('the AssumeRole response contains no credentials');
   }

@@ -1,5 +1,6 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import type { Secret } from '../../domain/secret.ts';
+import { blaming } from '../failed-dependency.ts';
 import { agentLimits, type Agents } from '../guarded-agents.ts';
 import { IdentityError } from '../transient-errors.ts';
 
@@ -49,7 +50,16 @@ export function connectS3(settings: S3Location & (S3Keys | ProcessIdentity), gua
     },
   });
   if ('identity' in settings) nameIdentityErrors(client);
+  client.middlewareStack.add((next) => (request) => blaming(storageOf(guarded), () => next(request)), {
+    step: 'initialize',
+    priority: 'high',
+  });
   return client;
+}
+
+/** The agents are guarded if a partner chose the bucket. */
+export function storageOf(guarded: Agents | undefined): 'storage' | 'partner_storage' {
+  return guarded ? 'partner_storage' : 'storage';
 }
 
 /**

@@ -12,14 +12,16 @@ import { createGunzip } from 'node:zlib';
 import { Failure } from '../../domain/failure.ts';
 import { failureOf } from '../../domain/source-file.ts';
 import type { ObjectStore, OpenedObject, StoredObject } from '../../ports/object-store.ts';
+import { blame } from '../failed-dependency.ts';
 import type { Agents } from '../guarded-agents.ts';
+import { storageOf } from './connect.ts';
 import { bytesOf, quickGet } from './quick-get.ts';
 
 export function s3ObjectStore(client: S3Client, bucket: string, guarded?: Agents): ObjectStore {
   return {
     find: (key) => findObject(client, bucket, key),
     list: (prefix, limit) => listObjects(client, bucket, prefix, limit),
-    open: (object, signal) => openObject(client, bucket, object, signal),
+    open: (object, signal) => openObject(client, bucket, object, { signal, guarded }),
     read: (object, maxBytes, signal) => readObject(client, bucket, object, { maxBytes, signal, guarded }),
   };
 }
@@ -48,13 +50,15 @@ async function listObjects(client: S3Client, bucket: string, prefix: string, lim
   return found;
 }
 
+type GetRequest = { readonly signal: AbortSignal; readonly guarded: Agents | undefined };
+
 async function openObject(
   client: S3Client,
   bucket: string,
   object: StoredObject,
-  signal: AbortSignal,
+  request: GetRequest,
 ): Promise<OpenedObject> {
-  const { head, whole, bytesRead } = await peek(await getBody(client, bucket, object, signal));
+  const { head, whole, bytesRead } = await peek(await getBody(client, bucket, object, request));
   const isGzip = startsLikeGzip(head);
   return { isGzip, head: isGzip ? await unpackHead(head) : head, body: whole, bytesRead };
 }
@@ -63,23 +67,28 @@ async function readObject(
   client: S3Client,
   bucket: string,
   object: StoredObject,
-  { maxBytes, signal, guarded }: { maxBytes: number; signal: AbortSignal; guarded: Agents | undefined },
+  { maxBytes, signal, guarded }: GetRequest & { readonly maxBytes: number },
 ): Promise<{ isGzip: boolean; content: Uint8Array } | null> {
   const bytes =
     (await quickGet(client, bucket, object, signal, guarded)) ??
-    (await bytesOf(await getBody(client, bucket, object, signal)));
+    (await bytesOf(await getBody(client, bucket, object, { signal, guarded })));
   const isGzip = startsLikeGzip(bytes);
   const content = isGzip ? await unpackWhole(bytes, maxBytes) : bytes.length <= maxBytes ? bytes : null;
   return content && { isGzip, content };
 }
 
 /** If-Match makes the request fail if the object changed after it was listed. */
-async function getBody(client: S3Client, bucket: string, object: StoredObject, signal: AbortSignal): Promise<Readable> {
+async function getBody(
+  client: S3Client,
+  bucket: string,
+  object: StoredObject,
+  { signal, guarded }: GetRequest,
+): Promise<Readable> {
   try {
     const command = new GetObjectCommand({ Bucket: bucket, Key: object.key, IfMatch: object.etag });
     const { Body: body } = await client.send(command, { abortSignal: signal });
     if (!(body instanceof Readable)) throw new Error(`the storage returned no stream for ${object.key}`);
-    return body;
+    return body.once('error', (error) => blame(storageOf(guarded), error));
   } catch (error) {
     // A missing bucket does not mean that the file changed.
     if (!(error instanceof S3ServiceException) || error.name === 'NoSuchBucket') throw error;

@@ -52,7 +52,14 @@ const laneColumns: readonly Column<ReturnType<typeof laneRecord>>[] = [
   { title: 'FILES LEFT', align: 'right', of: ({ files }) => countOf(files.open) },
   { title: 'LAST PROGRESS', of: ({ last_progress_at }) => when(last_progress_at) },
   { title: 'NEXT ATTEMPT', of: ({ next_attempt_at }) => when(next_attempt_at) },
+  { title: 'LAST FAILURE', of: ({ last_failure }) => failureText(last_failure) },
 ];
+
+/** `unavailable (clickhouse)` */
+function failureText(failure: LaneState['lastFailure']): string {
+  if (failure === null) return '-';
+  return failure.dependency === null ? failure.code : `${failure.code} (${failure.dependency})`;
+}
 
 type ListOptions = OutputOptions & {
   readonly partner?: string;
@@ -169,6 +176,7 @@ function laneRecord(lane: LaneState) {
     files: { open: lane.files.open, loading: lane.files.loading, finished: lane.files.ended },
     last_progress_at: lane.lastProgressAt,
     next_attempt_at: lane.dueAt,
+    last_failure: lane.lastFailure,
   };
 }
 

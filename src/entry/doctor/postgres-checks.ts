@@ -129,7 +129,8 @@ export function lanesCheck(config: Config, others: readonly Check[]): Check {
   return {
     name: 'Lanes',
     needs: others.map(({ name }) => name),
-    remedy: 'Run `inlet lanes` to see which lanes are waiting. The worker log contains the reason.',
+    remedy:
+      'Run `inlet lanes` to see which lanes are waiting and why the last attempt of each failed. The worker log contains the errors.',
     run: () =>
       ask(async (client) => {
         const { openJobs, oldestSeconds, lanesWithoutToken, waitingTokens } = await selectQueueStats(client);

@@ -2,6 +2,8 @@
 
 export type Incident = {
   readonly alerts: readonly string[];
+  /** The codes and dependencies of the failures of lanes that the incident explains. */
+  readonly failures: readonly string[];
   readonly symptom: string;
   readonly check: string;
   readonly action: string;
@@ -21,6 +23,7 @@ export const incidentSections: readonly {
         "alerts": [
           "InletNoWorkers"
         ],
+        "failures": [],
         "symptom": "alert `InletNoWorkers`; doctor: no worker is connected",
         "check": "are worker processes running? What do their logs say?",
         "action": "start a worker. If workers are running but not connected, doctor shows whether PostgreSQL is reachable"
@@ -29,7 +32,10 @@ export const incidentSections: readonly {
         "alerts": [
           "InletServerAway"
         ],
-        "symptom": "alert `InletServerAway`; the log reports that a dependency is down",
+        "failures": [
+          "unavailable"
+        ],
+        "symptom": "alert `InletServerAway`; `inlet lanes` shows `unavailable`; the log reports that a dependency is down",
         "check": "`inlet doctor` names the server",
         "action": "restore that server. Work resumes within seconds"
       },
@@ -37,20 +43,34 @@ export const incidentSections: readonly {
         "alerts": [
           "InletTopologyMismatch"
         ],
-        "symptom": "alert `InletTopologyMismatch`; jobs wait",
+        "failures": [
+          "topology_mismatch"
+        ],
+        "symptom": "alert `InletTopologyMismatch`; `inlet lanes` shows `topology_mismatch`",
         "check": "`inlet topology` prints every difference between the record, the configuration, and ClickHouse",
         "action": "fix the setting or the cluster definition that differs. Work resumes within `INLET_TOPOLOGY_SECONDS`"
+      },
+      {
+        "alerts": [],
+        "failures": [
+          "aws_credentials"
+        ],
+        "symptom": "`inlet lanes` shows `aws_credentials`",
+        "check": "does `inlet doctor` name the identity of the process?",
+        "action": "give the process its AWS identity again: see AWS (docs/operators/aws.md). If AWS itself does not respond, wait"
       },
       {
         "alerts": [
           "InletLaneWithoutToken"
         ],
+        "failures": [],
         "symptom": "alert `InletLaneWithoutToken`; `inlet lanes` shows `without a token`",
         "check": "do the worker logs show a task that fails repeatedly?",
         "action": "normally, token recovery in the workers fixes this within 10 seconds. If it does not, restart the workers and keep their logs"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "everything pauses briefly",
         "check": "is `inlet backup` running? It prints the length of the pause",
         "action": "wait. The backup pauses publishing until running steps complete, for at most `--patience`. If the command dies, the pause ends"
@@ -65,6 +85,7 @@ export const incidentSections: readonly {
         "alerts": [
           "InletJobsWaitLong"
         ],
+        "failures": [],
         "symptom": "alert `InletJobsWaitLong`; a record stays at status 0",
         "check": "`inlet lanes`: is the job behind many jobs of the same partner?",
         "action": "if so, wait, because a partner's jobs run in submission order. If many partners are waiting, start more workers"
@@ -73,24 +94,37 @@ export const incidentSections: readonly {
         "alerts": [
           "InletLaneStandsStill"
         ],
+        "failures": [],
         "symptom": "alert `InletLaneStandsStill`; a job has made no progress for an hour",
         "check": "`inlet jobs show <id>`: does the job have one very large file, a long delete, or many attempts?",
         "action": "if the job has a large file or a long delete, wait. If it has many attempts, find the error in the log. To unblock the lane, run `inlet jobs cancel <id>`, which ends the job with status 3"
       },
       {
         "alerts": [],
+        "failures": [
+          "partner_storage"
+        ],
+        "symptom": "`inlet lanes` shows `partner_storage`",
+        "check": "the job imports from the partner's own bucket. The field `err` in the log of the workers names the error",
+        "action": "ask the partner to make its storage available. Inlet tries again for about a day. To unblock the lane, run `inlet jobs cancel <id>`. With `storage_address_refused`, the address is private: if it is intended, add its network to `INLET_PARTNER_S3_NETWORKS`"
+      },
+      {
+        "alerts": [],
+        "failures": [],
         "symptom": "429 `too_many_open_jobs`",
         "check": "`inlet jobs list --partner <name>`",
         "action": "if the partner submits each file separately, suggest importing a prefix as one job. Otherwise, raise `INLET_MAX_OPEN_JOBS`"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "422 `quota_exceeded`",
         "check": "`GET /v1/limits` with the partner's key shows every quota and its usage",
         "action": "ask the partner to delete data or clear audiences. Otherwise, raise the quota (`INLET_MAX_STORED_ROWS` and others)"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "429 `too_many_requests` for one partner",
         "check": "panel \"Requests\"",
         "action": "if the partner is polling, send them Follow an import (docs/partners/follow-an-import.md). Otherwise, raise `INLET_REQUESTS_PER_KEY`"
@@ -105,6 +139,7 @@ export const incidentSections: readonly {
         "alerts": [
           "InletFilesGivenUp"
         ],
+        "failures": [],
         "symptom": "alert `InletFilesGivenUp`; a record has `load_abandoned`",
         "check": "`inlet jobs list --status failed`, `inlet jobs show <id>`, and the field `err` of failed attempts in the log",
         "action": "fix the problem that `err` describes, then run `inlet jobs retry <id>`, which queues the same request at the end of the lane. Some jobs cannot be retried: deletes, imports from a partner-owned bucket, and jobs for an audience that was cleared in the meantime. The partner must submit these jobs again"
@@ -113,7 +148,10 @@ export const incidentSections: readonly {
         "alerts": [
           "InletAttemptsFail"
         ],
-        "symptom": "alert `InletAttemptsFail`",
+        "failures": [
+          "internal"
+        ],
+        "symptom": "alert `InletAttemptsFail`; `inlet lanes` shows `internal`",
         "check": "failed attempts in the log",
         "action": "find the error and fix its cause. No dependency is down, so the cause is a bug or a ClickHouse limit (memory, disk). Inlet makes seven attempts in two minutes"
       },
@@ -121,12 +159,14 @@ export const incidentSections: readonly {
         "alerts": [
           "InletWorkersDie"
         ],
+        "failures": [],
         "symptom": "alert `InletWorkersDie`",
         "check": "how did the process end? Did it run out of memory, or was the machine drained?",
         "action": "give the worker more memory, or let it load fewer files at a time (`INLET_WORKER_FILES`). Other workers take over in the meantime"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "a partner asks why rows are missing",
         "check": "the rejected rows of the import (`GET …/errors`), together with the partner",
         "action": "Errors (docs/errors.md) and file formats (docs/partners/file-formats.md) explain each reason"
@@ -141,6 +181,7 @@ export const incidentSections: readonly {
         "alerts": [
           "InletApiFails"
         ],
+        "failures": [],
         "symptom": "alert `InletApiFails`; 503 `unavailable`",
         "check": "`inlet doctor`; the API's log, by request ID",
         "action": "PostgreSQL is down or has no free connections. Its connection limit must be at least `INLET_POSTGRES_CONNECTIONS` times the number of processes"
@@ -149,30 +190,35 @@ export const incidentSections: readonly {
         "alerts": [
           "InletApiSlow"
         ],
+        "failures": [],
         "symptom": "alert `InletApiSlow`",
         "check": "panels \"Requests\" and \"PostgreSQL\"",
         "action": "find the slow operation, then its statement in PostgreSQL"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "503 `issuer_away`",
         "check": "doctor: the issuer of user tokens",
         "action": "fix the issuer or the network connection to it: see user tokens (docs/user-tokens.md)"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "401 for a partner whose key worked before",
         "check": "`inlet key list --partner <name>`, `inlet audit-log --partner <name>`",
         "action": "if the key is expired or revoked, run `inlet key create`. To find the owner of a leaked key, run `inlet key identify`"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "429 for invalid keys from one address, for many partners",
         "check": "is there a proxy that is not in `INLET_TRUSTED_PROXIES`?",
         "action": "add the proxy to that setting: see in front of the API (docs/deploy.md#in-front-of-the-api)"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "the API does not start",
         "check": "the last log line names the setting or the role",
         "action": "see Configuration (docs/configuration.md) and the API role (docs/deploy.md#the-api-role)"
@@ -187,6 +233,7 @@ export const incidentSections: readonly {
         "alerts": [
           "InletDiskLow"
         ],
+        "failures": [],
         "symptom": "doctor: a shard's disk is full; console: `InletDiskLow`",
         "check": "which table is growing? See `system.parts`",
         "action": "free space or add a disk. Loads wait in the meantime"
@@ -196,32 +243,48 @@ export const incidentSections: readonly {
           "InletReplicaReadOnly",
           "InletReplicaBehind"
         ],
-        "symptom": "doctor: \"Replication\", `replicas_behind`, alert `InletReplicaReadOnly` or `InletReplicaBehind`",
+        "failures": [
+          "replicas_behind"
+        ],
+        "symptom": "doctor: \"Replication\", `inlet lanes` shows `replicas_behind`, alert `InletReplicaReadOnly` or `InletReplicaBehind`",
         "check": "which replica? `system.replicas`, `system.replication_queue`",
         "action": "restart the replica or Keeper, or replace the replica (docs/operators/install.md#replicas)"
+      },
+      {
+        "alerts": [],
+        "failures": [
+          "merges_behind"
+        ],
+        "symptom": "`inlet lanes` shows `merges_behind`",
+        "check": "`system.merges`, and the number of parts in `system.parts`",
+        "action": "wait. Publishing continues when ClickHouse has merged the parts. If their number does not fall, find the cause in ClickHouse, such as a full disk"
       },
       {
         "alerts": [
           "InletReplicaUnreachable"
         ],
+        "failures": [],
         "symptom": "console: `InletReplicaUnreachable`",
         "check": "is the server running? Can the API reach the URL?",
         "action": "start the server or fix the network. Loads wait while too few replicas of a shard are left"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "doctor: a replica has no shard identity; loads wait",
         "check": "did the replica lose its disk?",
         "action": "run `inlet topology change --confirm`: the replica gets its tables and copies the rows"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "`inlet audit --replicas` reports a difference",
         "check": "`system.detached_parts`, `lost_part_count` in `system.replicas`",
         "action": "replace the replica (docs/operators/install.md#replicas) that lacks rows, then run `inlet audit`"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "doctor: mutations on a shard fail; a delete takes a very long time",
         "check": "`system.mutations`, `latest_fail_reason`",
         "action": "fix the cause, or run `KILL MUTATION`. The delete or purge then starts again"
@@ -232,18 +295,21 @@ export const incidentSections: readonly {
           "InletStorageSlow",
           "InletCallsFail"
         ],
+        "failures": [],
         "symptom": "alert `InletEngineSlow`, `InletStorageSlow`, `InletCallsFail`",
         "check": "the dashboard, by server and statement",
         "action": "find the cause in the server's own monitoring"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "doctor: a schema is not up to date",
         "check": "",
         "action": "run `inlet migrate` from the release that is running"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "rows of a cleared audience are still in ClickHouse",
         "check": "`inlet audience purges`",
         "action": "none needed. The rows are invisible, and the purge runs in the background"
@@ -252,6 +318,7 @@ export const incidentSections: readonly {
         "alerts": [
           "InletReportsWait"
         ],
+        "failures": [],
         "symptom": "alert `InletReportsWait`; new reports return `report_not_ready`",
         "check": "are workers running, with the same `INLET_REPORT_…` settings and sealing keys as the API?",
         "action": "start workers with the same settings as the API"
@@ -260,6 +327,7 @@ export const incidentSections: readonly {
         "alerts": [
           "InletEventsWait"
         ],
+        "failures": [],
         "symptom": "alert `InletEventsWait`; partners miss webhooks",
         "check": "`inlet_webhook_attempts_total` by outcome; can workers reach public addresses with HTTPS, and do they have the sealing keys of the API?",
         "action": "open the network, or fix the settings of the workers. No event is lost"
@@ -268,6 +336,7 @@ export const incidentSections: readonly {
         "alerts": [
           "InletErasureOverdue"
         ],
+        "failures": [],
         "symptom": "alert `InletErasureOverdue`; doctor: \"Erasures\"",
         "check": "`inlet privacy list` prints the step of the batch and what it waits for; the worker log names the error (search for \"erasure\")",
         "action": "`loads`: an earlier load is open, see above (docs/operators/#one-partner-waits). `index`: see `InletIndexBehind`. `servers`: make every replica available, because an unavailable one cannot be counted. `detached_parts`: remove them with `ALTER TABLE … DROP DETACHED PART`. Otherwise, start a worker, or wait: requests with a file run one at a time"
@@ -276,73 +345,89 @@ export const incidentSections: readonly {
         "alerts": [
           "InletIndexBehind"
         ],
+        "failures": [],
         "symptom": "alert `InletIndexBehind`; reports return `report_not_ready` for minutes",
         "check": "`inlet index status`; is a worker running, and does it log \"device index updated\"? Are all replicas available?",
         "action": "fix the error in the log of the worker. While a replica is unavailable, folds wait"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "`inlet index verify` reports a difference, or a shard was restored by hand",
         "check": "`inlet index status`: pending changes also appear as differences",
         "action": "run `inlet index rebuild`. Loads continue, and reports wait"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "deleted devices still count as matched",
         "check": "",
         "action": "run `inlet known-devices rebuild`. Imports can continue. If the command is interrupted, run it again"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "doctor: \"Load IDs\", PostgreSQL was restored",
         "check": "`inlet repair ids` prints the effect",
         "action": "run `inlet repair ids --yes`, then `inlet audit`. Tell partners which requests are lost"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "doctor: \"Recent loads\" or \"Damaged parts\"; `inlet audit` reports missing rows",
         "check": "`inlet repair` lists the files",
         "action": "run `inlet repair --yes`: see below (docs/operators/#clickhouse-has-lost-rows)"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "doctor: \"Tables\"",
         "check": "was a table or view changed by hand?",
         "action": "run `inlet migrate`, or restore the table as in `migrations/clickhouse/schema.sql`. Loads wait in the meantime"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "doctor: \"Uploads\", partners cannot upload over HTTP",
         "check": "`INLET_CONSOLE_URL`, the rules of the shared bucket",
         "action": "run `inlet migrate` again. If the access key may not change the rules of the bucket, add them yourself: CORS for the origin of the console (`PUT`, exposing `ETag`, ID `inlet-console`) and the removal of incomplete multipart uploads after 7 days (ID `inlet-abandoned-uploads`)"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "doctor: \"Notifications\"; subscriptions take up to 30 seconds to import",
         "check": "`INLET_NOTIFICATIONS_URL`, `INLET_NOTIFICATIONS_PORT` of the workers, `inlet_notifications_total`",
         "action": "run `inlet migrate` again, also after you have rotated the sealing keys. Never delete the topic by hand, because Ceph then rejects every upload: see notifications (docs/operators/install.md#notifications-of-new-objects)"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "uploads fail with 503 `SlowDown` although the storage works",
         "check": "does a worker receive notifications? `inlet_notifications_total`",
         "action": "start a worker that does, or run `inlet migrate` without `INLET_NOTIFICATIONS_URL`"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "subscriptions import nothing",
         "check": "`inlet_subscription_listing_delay_seconds`, `inlet_subscription_listings_total` by outcome; `waits_for` of the subscription",
         "action": "if listings fail, the log of the worker has the cause. If they are late, start more workers or raise `INLET_SUBSCRIPTION_SECONDS`"
       },
       {
         "alerts": [],
-        "symptom": "doctor: \"Recorded bucket\", `bucket_mismatch`",
+        "failures": [
+          "bucket_mismatch"
+        ],
+        "symptom": "doctor: \"Recorded bucket\", `inlet lanes` shows `bucket_mismatch`",
         "check": "`INLET_S3_BUCKET`, `INLET_S3_ENDPOINT`",
         "action": "fix the setting. If you moved the files to another storage system, also copy the object `.inlet/bucket-id`"
       },
       {
         "alerts": [],
-        "symptom": "doctor: \"Sealing keys\"",
+        "failures": [
+          "credentials_unreadable"
+        ],
+        "symptom": "doctor: \"Sealing keys\", `inlet lanes` shows `credentials_unreadable`",
         "check": "was a key removed from `INLET_SEALING_KEYS` while jobs were open?",
         "action": "add it again after the first key. The jobs wait in the meantime"
       },
@@ -350,12 +435,14 @@ export const incidentSections: readonly {
         "alerts": [
           "InletBackupOverdue"
         ],
+        "failures": [],
         "symptom": "console: `InletBackupOverdue`",
         "check": "the error of the newest attempt on the backup page, and the scheduler that runs `inlet backup`",
         "action": "fix the cause, then take a backup (docs/backup.md#take-a-backup)"
       },
       {
         "alerts": [],
+        "failures": [],
         "symptom": "data is lost or damaged",
         "check": "",
         "action": "restore (docs/backup.md#restore), and tell partners what is lost (docs/backup.md#what-is-lost)"
@@ -371,6 +458,7 @@ export const incidentSections: readonly {
           "InletDropDue",
           "InletDropUrgent"
         ],
+        "failures": [],
         "symptom": "alert `InletDropDue` (day 30 of 45) or `InletDropUrgent` (day 40)",
         "check": "`inlet privacy drop status`: is a cycle open, and what does it wait for? Does the schedule run `inlet privacy drop sync`?",
         "action": "run `inlet privacy drop sync --wait`. DROP (docs/operators/drop.md#what-a-cycle-waits-for) describes every wait"
@@ -385,6 +473,7 @@ export const incidentSections: readonly {
         "alerts": [
           "InletProcessDown"
         ],
+        "failures": [],
         "symptom": "alert `InletProcessDown`",
         "check": "is the process running? Can Prometheus reach `INLET_METRICS_HOST` and the port?",
         "action": "start the process, or correct the scrape configuration: see Observe (docs/observability.md)"
@@ -393,6 +482,7 @@ export const incidentSections: readonly {
         "alerts": [
           "InletScrapeFails"
         ],
+        "failures": [],
         "symptom": "alert `InletScrapeFails`",
         "check": "`inlet doctor`: the process is running, but PostgreSQL does not respond to it",
         "action": "fix PostgreSQL"
@@ -401,6 +491,7 @@ export const incidentSections: readonly {
         "alerts": [
           "InletBlind"
         ],
+        "failures": [],
         "symptom": "alert `InletBlind`",
         "check": "the checks for both alerts above",
         "action": "the actions for both alerts above. Until the problem is fixed, no alert about jobs or workers can fire"

@@ -33,10 +33,10 @@ export function IncidentsPage() {
           </h2>
           {incidents.map((incident) => (
             <article key={incident.symptom} class="card stack incident">
-              {incident.alerts.slice(1).map((name) => (
+              {[...incident.alerts, ...incident.failures].slice(1).map((name) => (
                 <span key={name} id={name} class="visually-hidden" />
               ))}
-              <h3 id={incident.alerts[0]}>
+              <h3 id={incident.alerts[0] ?? incident.failures[0]}>
                 <Prose text={incident.symptom} />
               </h3>
               <IncidentSteps incident={incident} />

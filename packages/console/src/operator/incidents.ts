@@ -1,5 +1,5 @@
 import { type Incident, incidentSections } from '../generated/incidents.ts';
-import type { Alert } from './operator-api.ts';
+import type { Alert, LaneFailure } from './operator-api.ts';
 
 const incidents = incidentSections.flatMap((section) => section.incidents);
 
@@ -11,6 +11,13 @@ export function incidentOf({ name }: Pick<Alert, 'name'>): Incident | null {
 export function incidentLink(alert: Pick<Alert, 'name' | 'runbook'>): string {
   const section = alert.runbook.split('#')[1] ?? '';
   return `/console/operator/incidents#${encodeURIComponent(incidentOf(alert) ? alert.name : section)}`;
+}
+
+/** What the incident page says about the failure of a lane. Null if it says nothing. */
+export function failureLink({ code, dependency }: LaneFailure): string | null {
+  // What to do about a partner's own bucket is the same, whatever the code.
+  const name = [dependency, code].find((one) => incidents.some(({ failures }) => failures.some((it) => it === one)));
+  return name === undefined ? null : `/console/operator/incidents#${name}`;
 }
 
 /** The `inlet` commands that a text names, each once. */

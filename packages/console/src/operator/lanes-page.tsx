@@ -2,8 +2,9 @@ import { useLocation } from 'preact-iso';
 import { Page } from '../components/page.tsx';
 import { Empty, ProblemNotice, Skeleton } from '../components/state.tsx';
 import { formatCount, formatExactTime } from '../format.ts';
-import { isStuck, isWaiting, nextStepOf, reasonOf, sortLanes, summarize } from './lanes.ts';
-import { type Lane, operatorApi } from './operator-api.ts';
+import { failureLink } from './incidents.ts';
+import { causeOf, isStuck, isWaiting, nextStepOf, reasonOf, sortLanes, summarize } from './lanes.ts';
+import { type Lane, type LaneFailure, operatorApi } from './operator-api.ts';
 import './operator.css';
 import { Commands, FiringAlerts, Prose } from './parts.tsx';
 import { ageOf } from './times.ts';
@@ -108,7 +109,12 @@ function LaneRow({ lane, now }: { readonly lane: Lane; readonly now: number }) {
     <tr>
       <th scope="row">{partner}</th>
       <td data-label="State">
-        <span class={`status ${kindOf(lane)}`}>{isWaiting(lane) ? `Waits for ${reasonOf(lane, now)}` : 'Running'}</span>
+        <span>
+          <span class={`status ${kindOf(lane)}`}>
+            {isWaiting(lane) ? `Waits for ${reasonOf(lane, now)}` : 'Running'}
+          </span>
+          {lane.last_failure && <LastFailure failure={lane.last_failure} of={partner} />}
+        </span>
       </td>
       <td data-label="Since" class="steady">
         <time dateTime={since} title={formatExactTime(since)}>
@@ -139,6 +145,20 @@ function LaneRow({ lane, now }: { readonly lane: Lane; readonly now: number }) {
         </div>
       </td>
     </tr>
+  );
+}
+
+function LastFailure({ failure, of }: { readonly failure: LaneFailure; readonly of: string }) {
+  const link = failureLink(failure);
+  return (
+    <span class="below small">
+      Last attempt: {causeOf(failure)}.{' '}
+      {link !== null && (
+        <a href={link}>
+          What to do<span class="visually-hidden"> about the lane of {of}</span>
+        </a>
+      )}
+    </span>
   );
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatTimeOfDay } from './times.ts';
-import { isWaiting, nextStepOf, sortLanes, summarize } from './lanes.ts';
+import { failureLink } from './incidents.ts';
+import { causeOf, isWaiting, nextStepOf, sortLanes, summarize } from './lanes.ts';
 import type { Lane } from './operator-api.ts';
 
 const now = Date.parse('2026-11-18T21:00:00Z');
@@ -16,6 +17,7 @@ function lane({ jobId = 1, ...changes }: Changes = {}): Lane {
     waits_for: '',
     since: '2026-11-18T20:48:00Z',
     next_attempt_at: null,
+    last_failure: null,
     paused: false,
     open_jobs: 1,
     oldest_job: { job_id: jobId, kind: 'import', status: 1, created_at: '2026-11-18T20:00:00Z', started_at: null },
@@ -37,6 +39,13 @@ describe('the summary of the lanes', () => {
     ];
     expect(summarize(lanes, now, false)).toBe(
       `3 partners wait; the oldest, acme, for 12 min on a retry at ${formatTimeOfDay(retryAt)}.`,
+    );
+  });
+
+  it('says why the last attempt of a lane that is stuck failed', () => {
+    const last_failure = { code: 'unavailable', dependency: 'partner_storage' } as const;
+    expect(summarize([{ ...retrying, last_failure }], now, false)).toBe(
+      `1 partner waits: acme, for 12 min on a retry at ${formatTimeOfDay(retryAt)}, because the partner's own bucket was unavailable.`,
     );
   });
 
@@ -86,5 +95,48 @@ describe('a lane', () => {
   it('needs a look at its job if it has been silent for an hour', () => {
     expect(nextStepOf(lane({ since: '2026-11-18T19:59:00Z' }), now)).toMatch(/^Open the job/);
     expect(nextStepOf(lane({ since: '2026-11-18T20:01:00Z' }), now)).toBe('Nothing to do.');
+  });
+});
+
+describe('the failure of the last attempt', () => {
+  it.each([
+    ['unavailable', 'clickhouse', 'ClickHouse was unavailable', 'unavailable'],
+    ['unavailable', 'partner_storage', "the partner's own bucket was unavailable", 'partner_storage'],
+    ['unavailable', 'aws_credentials', 'the AWS identity of Inlet was unavailable', 'aws_credentials'],
+    ['unavailable', null, 'a server was unavailable', 'unavailable'],
+    [
+      'storage_address_refused',
+      'partner_storage',
+      "the address of the partner's own bucket was private",
+      'partner_storage',
+    ],
+    ['replicas_behind', 'clickhouse', 'a ClickHouse replica was behind', 'replicas_behind'],
+    ['merges_behind', 'clickhouse', 'ClickHouse had not merged enough parts', 'merges_behind'],
+    [
+      'topology_mismatch',
+      'clickhouse',
+      'the ClickHouse servers differed from the recorded topology',
+      'topology_mismatch',
+    ],
+    ['bucket_mismatch', 'storage', 'the shared bucket was not the recorded one', 'bucket_mismatch'],
+    ['credentials_unreadable', null, 'the stored credentials could not be decrypted', 'credentials_unreadable'],
+    ['internal', 'clickhouse', 'an unexpected error occurred with ClickHouse', 'internal'],
+    ['internal', null, 'an unexpected error occurred', 'internal'],
+  ] as const)('is told in words, with a link to its incident: %s, %s', (code, dependency, words, anchor) => {
+    expect(causeOf({ code, dependency })).toBe(words);
+    expect(failureLink({ code, dependency })).toBe(`/console/operator/incidents#${anchor}`);
+  });
+
+  it('is told by its code, without a link, if the console does not know it', () => {
+    expect(causeOf({ code: 'new_failure', dependency: null })).toBe('it failed with new_failure');
+    expect(failureLink({ code: 'new_failure', dependency: null })).toBeNull();
+  });
+
+  it('decides the next step', () => {
+    const after = (code: string, dependency: 'clickhouse' | 'partner_storage' | null): string =>
+      nextStepOf({ ...retrying, last_failure: { code, dependency } }, now);
+    expect(after('unavailable', 'partner_storage')).toMatch(/^Ask the partner/);
+    expect(after('unavailable', 'clickhouse')).toMatch(/^Run `inlet doctor`/);
+    expect(after('internal', null)).toMatch(/^Open the job/);
   });
 });

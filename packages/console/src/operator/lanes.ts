@@ -1,5 +1,5 @@
 import { formatAge, formatTimeOfDay } from './times.ts';
-import type { Lane } from './operator-api.ts';
+import type { Lane, LaneFailure } from './operator-api.ts';
 
 /** A running job has no reason to be silent for longer. The alert InletLaneStandsStill has the same threshold. */
 const silentSeconds = 3_600;
@@ -52,6 +52,32 @@ function retryOf({ next_attempt_at }: Lane, now: number): string {
   return `a retry at ${formatTimeOfDay(next_attempt_at, isSoon ? 'medium' : 'short')}`;
 }
 
+const dependencies: Readonly<Record<NonNullable<LaneFailure['dependency']>, string>> = {
+  postgresql: 'PostgreSQL',
+  clickhouse: 'ClickHouse',
+  storage: 'the object storage',
+  partner_storage: "the partner's own bucket",
+  aws_credentials: 'the AWS identity of Inlet',
+};
+
+const failures: Readonly<Record<string, string>> = {
+  topology_mismatch: 'the ClickHouse servers differed from the recorded topology',
+  merges_behind: 'ClickHouse had not merged enough parts',
+  replicas_behind: 'a ClickHouse replica was behind',
+  bucket_mismatch: 'the shared bucket was not the recorded one',
+  credentials_unreadable: 'the stored credentials could not be decrypted',
+  storage_address_refused: "the address of the partner's own bucket was private",
+  rows_missing: 'rows were missing in ClickHouse',
+};
+
+/** Why the last attempt failed: `ClickHouse was unavailable` */
+export function causeOf({ code, dependency }: LaneFailure): string {
+  const server = dependency && dependencies[dependency];
+  if (code === 'unavailable') return `${server ?? 'a server'} was unavailable`;
+  if (code === 'internal') return `an unexpected error occurred${server === null ? '' : ` with ${server}`}`;
+  return failures[code] ?? `it failed with ${code}`;
+}
+
 /** Who waits, since when, and on what, in one sentence. */
 export function summarize(lanes: readonly Lane[], now: number, hasMore: boolean): string {
   const waiting = lanes.filter(isWaiting);
@@ -61,7 +87,9 @@ export function summarize(lanes: readonly Lane[], now: number, hasMore: boolean)
     const count = `${hasMore ? 'at least ' : ''}${lanes.length}`;
     return `No partner waits. Workers are processing jobs of ${count} ${lanes.length === 1 ? 'partner' : 'partners'}.`;
   }
-  const wait = `for ${formatAge(secondsSince(first.since, now))} on ${reasonOf(first, now)}`;
+  const { last_failure } = first;
+  const cause = isStuck(first) && last_failure ? `, because ${causeOf(last_failure)}` : '';
+  const wait = `for ${formatAge(secondsSince(first.since, now))} on ${reasonOf(first, now)}${cause}`;
   if (others.length === 0 && !hasMore) return `1 partner waits: ${first.partner}, ${wait}.`;
   return `${hasMore ? 'At least ' : ''}${waiting.length} ${waiting.length === 1 ? 'partner waits' : 'partners wait'}; the oldest, ${first.partner}, ${wait}.`;
 }
@@ -74,7 +102,7 @@ export function nextStepOf(lane: Lane, now: number): string {
     case 'without_token':
       return 'Token recovery fixes this within 10 s. If it does not, restart the workers and keep their logs.';
     case 'waiting_to_retry':
-      return 'A dependency is unavailable, or an attempt failed. Run `inlet doctor`, then open the job.';
+      return stepAfter(lane.last_failure);
     case 'suspended':
       return `Nothing, or resume the partner: \`inlet partner resume ${lane.partner}\`.`;
     case 'waiting_for_worker':
@@ -86,4 +114,13 @@ export function nextStepOf(lane: Lane, now: number): string {
         ? 'Wait. If no file starts to load, check that workers are running.'
         : 'Nothing to do.';
   }
+}
+
+function stepAfter(failure: LaneFailure | null): string {
+  if (failure === null)
+    return 'A dependency is unavailable, or an attempt failed. Run `inlet doctor`, then open the job.';
+  if (failure.dependency === 'partner_storage')
+    return 'Ask the partner to make its bucket available, or cancel the job.';
+  if (failure.code === 'internal') return 'Open the job, and find the error in the log of the workers.';
+  return 'Run `inlet doctor`, which names the server and the remedy. Work resumes by itself.';
 }

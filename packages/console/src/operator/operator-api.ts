@@ -22,6 +22,7 @@ export type Cli = {
   readonly command: string;
 };
 export type Lane = OperatorLane;
+export type LaneFailure = NonNullable<OperatorLane['last_failure']>;
 export type Job = OperatorJob;
 export type JobFile = OperatorFile;
 export type JobDetails = OperatorJobDetails;

@@ -1073,6 +1073,13 @@ export type OperatorLane = {
   readonly since: string;
   /** When the lane is tried again. Null if it is not waiting for a retry. */
   readonly next_attempt_at: string | null;
+  /** Why the last attempt of the lane, or of a file of its oldest job, failed. Null if no attempt has failed since the last success. */
+  readonly last_failure: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    /** The dependency that caused the failure: a server, a partner's own bucket, or the AWS service from which Inlet obtains credentials. Null if none did, or if it is not known. */
+    readonly dependency: 'postgresql' | 'clickhouse' | 'storage' | 'partner_storage' | 'aws_credentials' | null;
+  } | null;
   /** Whether a backup pauses publishing now. It affects all lanes. */
   readonly paused: boolean;
   /** Unfinished jobs of the partner. */

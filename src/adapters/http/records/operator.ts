@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { FileState, JobState, LaneState, PartnerState } from '../../../ports/operations.ts';
+import { dependencies } from '../../../domain/attempt-failure.ts';
 import { type Quotas, quotaNames } from '../../../domain/quota.ts';
 import { commandsForJob, commandsForLane, commandsForPartner } from '../../../usecases/admin/available-commands.ts';
 import { code, status, timestamp } from '../schemas.ts';
@@ -57,6 +58,19 @@ export const operatorLaneSchema = z
     next_attempt_at: timestamp
       .nullable()
       .meta({ description: 'When the lane is tried again. Null if it is not waiting for a retry.' }),
+    last_failure: z
+      .object({
+        code,
+        dependency: z.enum(dependencies).nullable().meta({
+          description:
+            "The dependency that caused the failure: a server, a partner's own bucket, or the AWS service from which Inlet obtains credentials. Null if none did, or if it is not known.",
+        }),
+      })
+      .nullable()
+      .meta({
+        description:
+          'Why the last attempt of the lane, or of a file of its oldest job, failed. Null if no attempt has failed since the last success.',
+      }),
     paused: z.boolean().meta({ description: 'Whether a backup pauses publishing now. It affects all lanes.' }),
     open_jobs: count('Unfinished jobs of the partner.'),
     oldest_job: z.object(jobFields).meta({ description: 'The unfinished job that was submitted first.' }),
@@ -164,6 +178,7 @@ export function operatorLaneRecord(lane: LaneState, isPaused: boolean): z.input<
     waits_for: isPaused ? 'the backup that pauses publishing' : laneStates[lane.is],
     since: lane.lastProgressAt.toISOString(),
     next_attempt_at: lane.dueAt?.toISOString() ?? null,
+    last_failure: lane.lastFailure,
     paused: isPaused,
     open_jobs: lane.openJobs,
     oldest_job: {

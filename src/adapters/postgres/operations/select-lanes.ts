@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { JobKind, JobStatus } from '../../../domain/job.ts';
 import type { JobReads, LaneState } from '../../../ports/operations.ts';
 import type { Database } from '../db/tables.ts';
-import { fileQueue, laneQueue } from '../queue/tokens.ts';
+import { fileQueue, laneQueue, storedFailure, toAttemptFailure } from '../queue/tokens.ts';
 
 type LaneRow = {
   partner_id: PartnerId;
@@ -25,7 +25,9 @@ type LaneRow = {
   is_due: boolean;
   start_after: Date | null;
   waiting_files: number;
+  files_start_after: Date | null;
   file_tokens: number;
+  failure: unknown;
 };
 
 type Page = Parameters<JobReads['listLanes']>[0];
@@ -40,7 +42,8 @@ export async function listLanes(db: Database, { afterJobId, limit }: Page): Prom
     )
     SELECT o.partner_id, p.name AS partner, p.suspended_at IS NOT NULL AND o.listed_at IS NULL AS is_suspended, o.open_jobs, o.id AS job_id, o.kind, o.status, o.cancelled,
       o.created_at, o.updated_at, o.listed_at, f.unread_files, f.open_files, f.loading_files, f.ended_files, f.file_tokens,
-      t.state, t.start_after, coalesce(t.start_after <= now(), true) AS is_due, f.waiting_files
+      t.state, t.start_after, coalesce(t.start_after <= now(), true) AS is_due, f.waiting_files, f.files_start_after,
+      coalesce(${storedFailure('t')}, f.failure) AS failure
     FROM oldest o
     JOIN partner p ON p.id = o.partner_id
     LEFT JOIN pgboss.job t ON t.name = ${laneQueue} AND t.singleton_key = o.partner_id::text
@@ -51,7 +54,10 @@ export async function listLanes(db: Database, { afterJobId, limit }: Page): Prom
         count(*) FILTER (WHERE file.status = 1 AND NOT file.staged) AS loading_files,
         count(*) FILTER (WHERE file.status > 1) AS ended_files,
         count(token.id) AS file_tokens,
-        count(*) FILTER (WHERE token.state < 'active' AND token.start_after > now()) AS waiting_files
+        count(*) FILTER (WHERE token.state < 'active' AND token.start_after > now()) AS waiting_files,
+        min(token.start_after) FILTER (WHERE token.state < 'active' AND token.start_after > now()) AS files_start_after,
+        (array_agg(${storedFailure('token')} ORDER BY token.created_on DESC)
+          FILTER (WHERE ${storedFailure('token')} IS NOT NULL))[1] AS failure
       FROM job_file file
       LEFT JOIN pgboss.job token
         ON token.name = ${fileQueue} AND token.singleton_key = file.batch_id::text
@@ -76,8 +82,15 @@ export async function listLanes(db: Database, { afterJobId, limit }: Page): Prom
     files: { open: row.open_files, loading: row.loading_files, ended: row.ended_files },
     is: whatItIs(row),
     lastProgressAt: row.updated_at,
-    dueAt: row.is_due ? null : row.start_after,
+    dueAt: dueAtOf(row),
+    lastFailure: toAttemptFailure(row.failure),
   }));
+}
+
+/** A lane without a token waits for the first of its files. */
+function dueAtOf(row: LaneRow): Date | null {
+  if (whatItIs(row) !== 'waiting to retry') return null;
+  return row.is_due ? row.files_start_after : row.start_after;
 }
 
 function whatItIs({ state, is_suspended, is_due, waiting_files, file_tokens }: LaneRow): LaneState['is'] {

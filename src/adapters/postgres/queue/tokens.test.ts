@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileQueue, priorityOf, shareSlots } from './tokens.ts';
+import { fileQueue, priorityOf, shareSlots, toAttemptFailure } from './tokens.ts';
 
 describe("a worker's file slots", () => {
   it.each([
@@ -21,5 +21,21 @@ describe('the priority of a load', () => {
     ['a large load', { isSmall: false }, 0],
   ])('prioritizes only small loads that caused no timeout: %s', (_name, data, priority) => {
     expect(priorityOf(fileQueue, data)).toBe(priority);
+  });
+});
+
+describe('the failure that is stored with a token', () => {
+  const failure = { code: 'unavailable', dependency: 'storage' };
+
+  it.each([
+    ['a failure', failure, failure],
+    ['a failure without a dependency', { code: 'internal', dependency: null }, { code: 'internal', dependency: null }],
+    ['a token of the previous release', null, null],
+    ['a code of a newer release', { code: 'not_known_yet', dependency: 'storage' }, null],
+    ['a dependency of a newer release', { ...failure, dependency: 'cache' }, { ...failure, dependency: null }],
+    ['fields of a newer release', { ...failure, detail: 'x' }, failure],
+    ['another value', 'unavailable', null],
+  ])('is read as far as this release knows it: %s', (_what, stored, expected) => {
+    expect(toAttemptFailure(stored)).toEqual(expected);
   });
 });

@@ -1,9 +1,12 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type Job, type PgBoss, type WorkOptions, fromKysely } from 'pg-boss';
+import { type AttemptFailure, dependencies } from '../../../domain/attempt-failure.ts';
+import { isFailureCode } from '../../../domain/failure-catalog.ts';
 import type { BatchId, PartnerId } from '../../../domain/ids.ts';
 import { isSmallLoad } from '../../../domain/job.ts';
 import type { LaneToken } from '../../../ports/lane-store.ts';
 import type { Log } from '../../../ports/observability.ts';
+import { attemptFailureOf } from '../../failed-dependency.ts';
 import { transientErrorKind } from '../../transient-errors.ts';
 import type { Database, Tx } from '../db/tables.ts';
 import type { WorkerLiveness } from './worker-liveness.ts';
@@ -22,8 +25,10 @@ export type RecordRetry = (queue: string, cause: (typeof retryCauses)[number]) =
 
 /** How many times a token has waited for an unavailable dependency, lost a connection, or lost its worker. */
 type RetryCounters = { readonly waits?: number; readonly breaks?: number; readonly lost?: number };
-export type LanePayload = RetryCounters & { readonly partnerId: PartnerId };
-type FilePayload = RetryCounters & { readonly fileId: number; readonly isSmall?: boolean };
+/** The failure of the last attempt. Tokens of the previous release have none. */
+type RetryState = RetryCounters & { readonly failure?: AttemptFailure };
+export type LanePayload = RetryState & { readonly partnerId: PartnerId };
+type FilePayload = RetryState & { readonly fileId: number; readonly isSmall?: boolean };
 
 /**
  * Sends the lane's token in the transaction that changes Inlet's own rows. The queues are `exclusive`. At most one
@@ -109,7 +114,7 @@ export type HeldToken = {
   readonly id: string;
   readonly retryCount: number;
   readonly singletonKey: string | null;
-  readonly data: RetryCounters & { readonly isSmall?: boolean };
+  readonly data: RetryState & { readonly isSmall?: boolean };
 };
 
 export function tokenName({ id, retryCount }: Pick<HeldToken, 'id' | 'retryCount'>): string {
@@ -225,7 +230,7 @@ const settleMs = 2_000;
 /**
  * Starts one pg-boss worker per slot. After each token, the slot polls immediately instead of waiting for the interval.
  */
-function slotsOf<Payload extends RetryCounters>(
+function slotsOf<Payload extends RetryState>(
   context: WorkerContext,
   count: number,
   work: Work<Payload>,
@@ -253,7 +258,7 @@ function slotsOf<Payload extends RetryCounters>(
       try {
         await work.handle(job, AbortSignal.any([job.signal, handBack]));
       } catch (error) {
-        if (!(await passOn(context, holding, error))) throw error;
+        if (!(await passOn(context, holding, error))) throw new FailedAttempt(error);
       } finally {
         handBack.removeEventListener('abort', giveBack);
         setTimeout(() => liveness.release(name), settleMs).unref();
@@ -261,6 +266,31 @@ function slotsOf<Payload extends RetryCounters>(
       }
     });
   });
+}
+
+/** An attempt that counts. pg-boss stores the error with the token, whose payload it does not change. */
+class FailedAttempt extends Error {
+  readonly failure: AttemptFailure;
+
+  constructor(cause: unknown) {
+    super('The attempt failed.', { cause });
+    this.name = 'FailedAttempt';
+    this.failure = attemptFailureOf(cause);
+  }
+}
+
+/** The failure of the last attempt, as JSON, for a token with this alias in a statement. */
+export function storedFailure(token: string): RawBuilder<unknown> {
+  return sql`coalesce(${sql.ref(`${token}.output`)}->'failure', ${sql.ref(`${token}.data`)}->'failure')`;
+}
+
+/** Null if there is no failure. A newer release may have stored a code that this release does not know. */
+export function toAttemptFailure(stored: unknown): AttemptFailure | null {
+  if (typeof stored !== 'object' || stored === null || !('code' in stored)) return null;
+  const { code } = stored;
+  if (typeof code !== 'string' || !isFailureCode(code)) return null;
+  const dependency = 'dependency' in stored ? dependencies.find((one) => one === stored.dependency) : undefined;
+  return { code, dependency: dependency ?? null };
 }
 
 /** A batch that has lost more workers than this is abandoned. */
@@ -291,6 +321,7 @@ async function passOn(context: WorkerContext, holding: HeldToken, error: unknown
   const seconds = Math.ceil(Math.min(longestWaitSeconds, 2 ** waits) * (0.5 + Math.random() / 2));
   log.warn({ ...about, seconds }, how === 'away' ? 'dependency unavailable: waiting' : 'connection lost: waiting');
   recordRetry(holding.queue, how);
-  const data = { ...holding.data, waits: waits + 1, ...(how === 'broke' ? { breaks: breaks + 1 } : {}) };
+  const failure = attemptFailureOf(error);
+  const data = { ...holding.data, failure, waits: waits + 1, ...(how === 'broke' ? { breaks: breaks + 1 } : {}) };
   return resendToken(db, boss, { ...holding, data }, seconds);
 }

@@ -28,6 +28,7 @@ export const listOperatorLanes = defineRoute({
         waits_for: 'the next attempt, because a dependency was unavailable or an attempt failed',
         since: '2026-11-15T01:12:18.301Z',
         next_attempt_at: '2026-11-15T01:12:48.301Z',
+        last_failure: { code: 'unavailable', dependency: 'partner_storage' },
         paused: false,
         open_jobs: 3,
         oldest_job: {
