@@ -5,9 +5,11 @@ import { device } from '../support/device-id.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
 import { runOperator } from '../support/run-operator.ts';
 import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
-import { type TestStores, createStores } from '../support/stores.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 
-const partnersSchema = z.array(z.object({ name: z.string(), state: z.string(), open_jobs: z.int() }));
+const partnersSchema = z.array(
+  z.object({ name: z.string(), state: z.string(), open_jobs: z.int(), stored_rows: z.int().nullable() }),
+);
 
 describe('inlet partner suspend', () => {
   let stores: TestStores;
@@ -50,8 +52,8 @@ describe('inlet partner suspend', () => {
     });
     expect((await apiClient(api.url, other.apiKey).request('/v1/marketplace/import')).status).toBe(200);
     expect(await statesOf()).toEqual([
-      { name: partner.name, state: 'suspended', open_jobs: 1 },
-      { name: other.name, state: 'active', open_jobs: 0 },
+      { name: partner.name, state: 'suspended', open_jobs: 1, stored_rows: null },
+      { name: other.name, state: 'active', open_jobs: 0, stored_rows: null },
     ]);
     // A worker runs the lanes of others, and the lane of this partner waits.
     worker = await startWorker(stores.environment, 'suspended-partner');
@@ -62,6 +64,22 @@ describe('inlet partner suspend', () => {
     expect((await statesOf())[0]).toMatchObject({ open_jobs: 1 });
     expect(await inlet('partner', 'resume', partner.name)).toBe(`partner ${partner.name} is active\n`);
     expect(await client.waitForEnd(waiting)).toMatchObject({ status: 2, total_rows: '1' });
+  });
+
+  it('lists stored rows as not measured until they are', async () => {
+    const rowOf = async ({ name }: TestPartner): Promise<string | undefined> =>
+      (await inlet('partner', 'list')).split('\n').find((line) => line.includes(name));
+    await withDatabase(stores, (database) =>
+      database.query(
+        `INSERT INTO partner_usage (partner_id, stored_rows, stored_bytes, storage_measured_at)
+         VALUES ($1, 1234, 1, now())
+         ON CONFLICT (partner_id) DO UPDATE SET stored_rows = 1234, storage_measured_at = now()`,
+        [partner.id],
+      ),
+    );
+    expect((await statesOf()).map(({ stored_rows }) => stored_rows)).toEqual([1_234, null]);
+    expect(await rowOf(partner)).toContain(' 1,234 ');
+    expect(await rowOf(other)).toContain(' not measured ');
   });
 
   it('shows the state of a partner and fails for an unknown one', async () => {

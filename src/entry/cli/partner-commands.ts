@@ -124,7 +124,11 @@ const listColumns: readonly Column<ReturnType<typeof listRecord>>[] = [
   { title: 'STATE', of: ({ state }) => state },
   { title: 'OPEN JOBS', align: 'right', of: ({ open_jobs }) => countOf(open_jobs) },
   { title: 'VALID KEYS', align: 'right', of: ({ api_keys }) => countOf(api_keys.valid) },
-  { title: 'STORED ROWS', align: 'right', of: ({ stored_rows }) => countOf(stored_rows) },
+  {
+    title: 'STORED ROWS',
+    align: 'right',
+    of: ({ stored_rows }) => (stored_rows === null ? 'not measured' : countOf(stored_rows)),
+  },
   { title: 'LAST ACTIVE', of: ({ last_active_at }) => when(last_active_at) },
   { title: 'CREATED', of: ({ created_at }) => when(created_at) },
 ];
@@ -136,11 +140,16 @@ function listRecord(partner: PartnerState) {
     state: stateOf(partner),
     open_jobs: partner.openJobs,
     api_keys: partner.apiKeys,
-    stored_rows: partner.usage.storedRows.used,
+    stored_rows: usedIfMeasured(partner.usage.storedRows),
     last_active_at: partner.lastActiveAt,
     created_at: partner.createdAt,
     suspended_at: partner.suspendedAt,
   };
+}
+
+/** A new partner is measured within minutes. Until then, the number is a placeholder. */
+function usedIfMeasured({ used, measuredAt }: PartnerState['usage']['storedRows']): number | null {
+  return measuredAt === null ? null : used;
 }
 
 function stateOf({ suspendedAt }: { readonly suspendedAt: Date | null }): 'active' | 'suspended' {

@@ -68,7 +68,7 @@ function Keys({ keys: { valid, all } }: { readonly keys: Partner['api_keys'] }) 
 
 function MostUsed({ partner }: { readonly partner: Partner }) {
   const quotas = quotasOf(partner);
-  const [first] = quotas;
+  const first = quotas.find((quota) => !isUnmeasured(quota.name, quota));
   return (
     <div class="quotas">
       {first && (
