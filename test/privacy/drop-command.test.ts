@@ -54,7 +54,7 @@ describe('inlet privacy drop', () => {
     child.kill('SIGKILL');
     await ended;
     await withDatabase(campaign.stores, (client) => client.query('UPDATE drop_cycle SET claimed_until = NULL'));
-    expect(await drop('sync')).toMatch(/^cycle \d+ waits for workers to erase the devices/);
+    expect(await drop('sync')).toMatch(/^Cycle \d+ waits for workers to erase the devices/);
     await campaign.erase();
     expect(await drop('sync', '--wait')).toMatch(/^Cycle \d+ has ended. Every item is answered.\n$/);
     expect([...(campaign.server.delivered[0]?.answers ?? [])]).toEqual([['A7kP2xQ9Lm4R', ['3']]]);

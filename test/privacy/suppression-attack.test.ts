@@ -100,6 +100,9 @@ describe.each(topologies)('an attacker who probes the suppression list (topology
     };
     /** Reads how many rows of each table were erased, summed over the shards. */
     const erase = async (device: string): Promise<void> => {
+      // A proof counts stored rows, so it depends on whether equal rows of several files were merged before.
+      for (const table of ['audience_devices_local', 'device_attributes_local'])
+        await commandOnShards(stores, `OPTIMIZE TABLE ${table} FINAL`);
       const request = { method: 'POST', body: JSON.stringify({ ids: [device] }) };
       const answer = await api.request('/v1/privacy/deletions', request);
       const { deletion_id: id } = z.object({ deletion_id: z.int() }).parse(await answer.json());
