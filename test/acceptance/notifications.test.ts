@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import {
   createdSubscriptionSchema,
   subscriptionObjectListSchema,
@@ -8,7 +7,7 @@ import {
 import { pickPort } from '../../stack/ports.ts';
 import { device } from '../support/device-id.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
-import { runOperator } from '../support/run-operator.ts';
+import { operatorOutput, runOperator } from '../support/run-operator.ts';
 import { type Marketplace, startMarketplace } from '../support/start-marketplace.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -19,6 +18,7 @@ describe('notifications of new objects', () => {
   let market: Marketplace;
   let url: string;
   let bucket: string;
+  let environment: Record<string, string>;
 
   beforeAll(async () => {
     const port = await pickPort([]);
@@ -30,8 +30,8 @@ describe('notifications of new objects', () => {
     market = await startMarketplace('notifications', settings);
     await market.partner.createAttribute('sport', 'sport');
     ({ bucket } = market.partner);
-    const printed = await runOperator({ ...market.stores.environment, ...settings }, ['notification-url', '--json']);
-    ({ url } = z.object({ url: z.string() }).parse(JSON.parse(printed.out)));
+    environment = { ...market.stores.environment, ...settings };
+    url = (await operatorOutput(environment, ['notification-url'])).trim();
     rememberSecrets(url.slice(url.lastIndexOf('/') + 1));
   });
   afterAll(() => market.stop());
@@ -53,7 +53,16 @@ describe('notifications of new objects', () => {
     return found.some((object) => object.path === name && object.state === 'imported');
   };
 
-  it('imports an object when Ceph sends a notification', async () => {
+  it('are sent to the URL that inlet notification-url prints', async () => {
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/notifications\/[\w-]{43}$/);
+    expect(JSON.parse(await operatorOutput(environment, ['notification-url', '--json']))).toEqual({ url });
+    const without = await runOperator(market.stores.environment, ['notification-url']);
+    expect(without).toMatchObject({ code: 2, out: '' });
+    expect(without.err).toContain('INLET_NOTIFICATIONS_URL');
+    expect((await fetch(`${url}x`, { method: 'POST' })).status).toBe(404);
+  });
+
+  it('start an import when Ceph sends them', async () => {
     const id = await subscribe('ceph/');
     await market.partner.upload('ceph/1.csv', `${device(1)},sport\n`);
     const object = { key: `${market.partner.prefix}ceph/1.csv` };
@@ -61,7 +70,7 @@ describe('notifications of new objects', () => {
     await waitUntil('it is imported', () => isImported(id, 'ceph/1.csv'), 30);
   });
 
-  it('imports an object when Amazon EventBridge sends an event', async () => {
+  it('start an import when Amazon EventBridge sends an event', async () => {
     const id = await subscribe('aws/a b+%/');
     await market.partner.upload('aws/a b+%/1.csv', `${device(2)},sport\n`);
     const event = (key: string): object => ({
