@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { statusOf } from './drop-policy.ts';
 import {
   InvalidArchive,
+  acceptsArchive,
   amendmentName,
   answerName,
   archiveNameOf,
   dayOfArchive,
   deadlineOf,
+  dropSteps,
   isAcceptedEarlier,
   listsOfArchive,
   readAmendment,
@@ -36,6 +38,10 @@ describe('the archive of a cycle', () => {
     expect(dayOfArchive('20260312_4821_DROP (1).zip', now)).toEqual(new Date('2026-03-12'));
     for (const name of ['archive.zip', '20269912_4821_DROP.zip', '20260321_4821_DROP.zip'])
       expect(dayOfArchive(name, now)).toBeNull();
+  });
+
+  it('can be provided until it is read', () => {
+    expect(dropSteps.filter(acceptsArchive)).toEqual(['download', 'read', 'done']);
   });
 
   it('contains lists of the same day and broker, each once', () => {

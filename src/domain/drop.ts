@@ -28,6 +28,14 @@ export const dropSteps = [
 ] as const;
 export type DropStep = (typeof dropSteps)[number];
 
+/**
+ * Whether an archive that the operator provides can be used. Otherwise, it would wait for the next cycle, and DROP accepts no
+ * second answers.
+ */
+export function acceptsArchive(latest: DropStep): boolean {
+  return latest === 'download' || latest === 'read' || latest === 'done';
+}
+
 /** What a cycle waits for, if it cannot continue. */
 export const dropWaits = ['opening', 'archive', 'previous_batch', 'jobs', 'erasure', 'drop'] as const;
 export type DropWait = (typeof dropWaits)[number];

@@ -11,7 +11,7 @@ import { postgresDropCycles } from '../adapters/postgres/drop-cycles.ts';
 import { s3DropStorage } from '../adapters/s3/drop-storage.ts';
 import { ed25519ProofSigner } from '../adapters/vault/proof-signer.ts';
 import { ZipError, readZipEntries } from '../adapters/zip-archive.ts';
-import { InvalidArchive, dayOfArchive, listsOfArchive } from '../domain/drop.ts';
+import { InvalidArchive, acceptsArchive, dayOfArchive, listsOfArchive } from '../domain/drop.ts';
 import { type DropPolicy, maxExempt } from '../domain/drop-policy.ts';
 import type { SignedDropProof } from '../domain/drop-proof.ts';
 import { Failure } from '../domain/failure.ts';
@@ -62,6 +62,12 @@ export async function syncDrop(
   return withDrop(config, async (deps) => {
     if (archive !== undefined) {
       await checkArchive(archive);
+      const [latest] = await deps.cycles.list(1);
+      if (latest && !acceptsArchive(latest.step))
+        throw new Failure(
+          'invalid_request',
+          `Cycle ${latest.id} has read its archive. Run the command without --archive.`,
+        );
       const name = basename(archive);
       await deps.spool.save(name, createReadStream(archive), dayOfArchive(name, deps.now()) ?? undefined);
     }

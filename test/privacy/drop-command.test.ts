@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { DropCampaign, apiKey, bucketOf, hashOf, proofSeed } from '../drop/drop-campaign.ts';
+import { zipOf } from '../drop/zip.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import { inletOutput, runInlet } from '../support/run-inlet.ts';
 import { withDatabase } from '../support/stores.ts';
@@ -18,6 +19,7 @@ describe('inlet privacy drop', () => {
 
   beforeAll(async () => {
     campaign = await DropCampaign.start();
+    mkdirSync(join(campaign.folder, 'received'));
     rememberSecrets(apiKey, proofSeed);
     environment = {
       ...campaign.stores.environment,
@@ -53,6 +55,10 @@ describe('inlet privacy drop', () => {
     await waitUntil('the command waits for the erasure', async () => (await campaign.openStep()) === 'erase');
     child.kill('SIGKILL');
     await ended;
+    const { name, content } = campaign.server.supportArchive();
+    const again = campaign.writeFile(join('received', name), content);
+    const late = await runInlet(environment, ['privacy', 'drop', 'sync', '--archive', again]);
+    expect(late.err).toContain('has read its archive');
     await withDatabase(campaign.stores, (client) => client.query('UPDATE drop_cycle SET claimed_until = NULL'));
     expect(await drop('sync')).toMatch(/^Cycle \d+ waits for workers to erase the devices/);
     await campaign.erase();
@@ -81,8 +87,9 @@ describe('inlet privacy drop', () => {
     campaign.server.behavior.losesResponse = () => false;
     expect(await drop('sync')).toContain('contact DROP support');
     const { name, content } = campaign.server.supportArchive();
-    const folder = join(campaign.folder, 'received');
-    mkdirSync(folder);
+    const another = campaign.writeFile(join('received', 'photos.zip'), zipOf(new Map([['photo.csv', '']])));
+    const refused = await runInlet(environment, ['privacy', 'drop', 'sync', '--archive', another]);
+    expect(refused.err).toContain('contains a file with an unexpected name');
     expect(await drop('sync', '--archive', campaign.writeFile(join('received', name), content))).toContain('has ended');
     expect([...(campaign.server.delivered[1]?.answers ?? [])]).toEqual([['B7kP2xQ9Lm4R', ['5']]]);
     // The deadline counts from the day of the archive.
