@@ -18,7 +18,7 @@ import { Failure } from '../domain/failure.ts';
 import type { DropCycle, DropFetch, DropUpload } from '../ports/drop.ts';
 import { requireRecordedTopology } from '../usecases/admin/topology.ts';
 import { amendAnswers } from '../usecases/privacy/amend-drop.ts';
-import { type DropDeps, type DropOutcome, runDropCycle } from '../usecases/privacy/run-drop-cycle.ts';
+import { type DropDeps, type DropOutcome, closeDropCycle, runDropCycle } from '../usecases/privacy/run-drop-cycle.ts';
 import { type Config, readConfig } from './config.ts';
 import { withTopology } from './connect-engine.ts';
 import { isLocal } from './drop-settings.ts';
@@ -82,6 +82,11 @@ async function checkArchive(path: string): Promise<void> {
   } catch (error) {
     throw error instanceof ZipError ? new InvalidArchive(error.message) : error;
   }
+}
+
+/** Ends a cycle whose remaining answers DROP does not expect. */
+export async function closeDrop(cycleId: number, config: Config = readConfig()): Promise<void> {
+  await withDrop(config, (deps) => closeDropCycle(deps, cycleId));
 }
 
 export async function amendDrop(

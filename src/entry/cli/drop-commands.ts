@@ -68,6 +68,18 @@ export function addDropCommands(program: Command): void {
       const name = await amendDrop({ cycleId: parseId('cycle', text), file, signal });
       outputFor(options).result({ accepted: name }, () => `DROP accepted ${name}.`);
     });
+  operatorCommand(
+    drop,
+    'close',
+    'end a cycle whose remaining answers DROP does not expect, for example because you sent them',
+  )
+    .argument('<id>', 'cycle ID')
+    .action(async (text: string, options: OutputOptions) => {
+      const { closeDrop } = await import('../drop.ts');
+      const cycleId = parseId('cycle', text);
+      await closeDrop(cycleId);
+      outputFor(options).result({ closed: cycleId }, () => `Cycle ${cycleId} has ended.`);
+    });
 }
 
 /** Another command holds the cycle. */

@@ -58,6 +58,7 @@ const examples: Readonly<Record<string, string>> = {
   'privacy drop status': 'inlet privacy drop status',
   'privacy drop report': 'inlet privacy drop report 3 > proof.json',
   'privacy drop amend': 'inlet privacy drop amend 3 --file corrected.csv',
+  'privacy drop close': 'inlet privacy drop close 3',
   'topology show': 'inlet topology',
   'topology change': 'inlet topology change --confirm',
   'notification-url': 'inlet notification-url',

@@ -7,6 +7,7 @@ import { type DropServer, startDropServer } from '../../../test/drop/drop-server
 import { zipOf } from '../../../test/drop/zip.ts';
 import { dayOfArchive } from '../../domain/drop.ts';
 import { amendAnswers } from './amend-drop.ts';
+import { closeDropCycle } from './run-drop-cycle.ts';
 
 const apiKey = 'the-key';
 const item = { id: 'A7kP2xQ9Lm4R', hash: '250KY6lOgzYUB3EHrkbDCE2kMEZQE69SF38muhoDudI=' };
@@ -212,6 +213,18 @@ describe('the answers of a cycle', () => {
       uploads: [{ name: '20260801_4821_MAID_r3.csv' }],
     });
     expect((await uploads()).map(({ isRefused }) => isRefused)).toEqual([true, true, false]);
+  });
+
+  it('are not sent after the operator has closed the cycle', async () => {
+    await expect(closeDropCycle(drop.deps, 1)).rejects.toThrow('does not wait');
+    expect(await drop.deps.cycles.list(1)).toEqual([]);
+    answerUploads(noBatch);
+    await drop.failedSync();
+    await closeDropCycle(drop.deps, 1);
+    expect(await uploads()).toMatchObject([{ acceptedAt: null, isRefused: true, message: 'Not sent.' }]);
+    expect(drop.records.proofs.get(1)).toMatchObject({ items_by_status: { 5: 1 }, uploads: [] });
+    expect(server.delivered[0]?.accepted.size).toBe(0);
+    await expect(closeDropCycle(drop.deps, 1)).rejects.toThrow('does not wait');
   });
 
   it('can have been accepted by an attempt before a refused one', async () => {

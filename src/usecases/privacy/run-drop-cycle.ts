@@ -16,6 +16,7 @@ import type {
   CycleErasures,
   CycleSuppression,
   DropApi,
+  DropCycle,
   DropCycles,
   DropItems,
   DropStorage,
@@ -192,7 +193,7 @@ const steps: Readonly<Record<Exclude<ClaimedCycle['step'], 'done'>, Step>> = {
   },
 
   upload: async (deps, cycle, signal) => {
-    const { cycles, items, signer } = deps;
+    const { cycles } = deps;
     for (const upload of await cycles.listUploads(cycle.id)) {
       signal.throwIfAborted();
       if (upload.isAmendment || !isPending(upload)) continue;
@@ -203,13 +204,43 @@ const steps: Readonly<Record<Exclude<ClaimedCycle['step'], 'done'>, Step>> = {
       await cycles.advance(cycle, { step: 'answer', refused: { name, message: refusal } });
       throw rejection(name, refusal);
     }
-    await items.finish(cycle.id);
-    const finishedAt = deps.now();
-    const proof = await proofOf(deps, cycle, finishedAt);
-    await cycles.finish(cycle, finishedAt, { ...proof, signature: signer.sign(proof) });
+    await finishCycle(deps, cycle);
     return { ...cycle, step: 'done' };
   },
 };
+
+async function finishCycle(deps: DropDeps, cycle: ClaimedCycle): Promise<void> {
+  await deps.items.finish(cycle.id);
+  const finishedAt = deps.now();
+  const proof = await proofOf(deps, cycle, finishedAt);
+  await deps.cycles.finish(cycle, finishedAt, { ...proof, signature: deps.signer.sign(proof) });
+}
+
+/** Ends a cycle whose remaining answers DROP does not expect. The proof names only the files that were accepted. */
+export async function closeDropCycle(deps: DropDeps, cycleId: number): Promise<void> {
+  const { cycles } = deps;
+  if (!isClosable(await cycles.find(cycleId))) throw notClosable(cycleId);
+  const cycle = await cycles.claim(leaseSeconds);
+  if (!cycle) throw new Failure('unavailable', 'Another command is processing the open cycle.');
+  try {
+    if (cycle.id !== cycleId || !isClosable(cycle)) throw notClosable(cycleId);
+    for (const upload of await cycles.listUploads(cycleId))
+      if (!upload.isAmendment && isPending(upload)) await cycles.noteRefused(cycleId, upload.name, 'Not sent.');
+    await finishCycle(deps, cycle);
+  } catch (error) {
+    await cycles.release(cycle, null, error instanceof Failure ? error.detail : 'The last attempt failed.');
+    throw error;
+  }
+}
+
+/** Everything is erased and verified, and the files with the answers are stored. */
+function isClosable(cycle: DropCycle | null): boolean {
+  return cycle?.step === 'upload' || (cycle?.step === 'answer' && Object.keys(cycle.statuses).length > 0);
+}
+
+function notClosable(cycleId: number): Failure {
+  return new Failure('invalid_request', `Cycle ${cycleId} does not wait for DROP to accept its answers.`);
+}
 
 /** A command that died after it had recorded an archive has left its copy. */
 async function findUnprocessed(deps: Pick<DropDeps, 'spool' | 'cycles'>): Promise<SpooledArchive | null> {
