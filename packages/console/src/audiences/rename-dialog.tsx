@@ -8,10 +8,13 @@ type Props = { readonly audience: AudienceDetails; readonly onClose: (isRenamed:
 
 export function RenameDialog({ audience: { audience_id: id, name: current }, onClose }: Props) {
   const [name, setName] = useState(current);
+  const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
 
   async function rename(): Promise<void> {
+    setSending(true);
     const result = await api.appendFiles(id, { name });
+    setSending(false);
     if (result.ok) return onClose(true);
     noteExpiry(result.problem);
     setProblem(result.problem);
@@ -38,7 +41,7 @@ export function RenameDialog({ audience: { audience_id: id, name: current }, onC
           />
         </div>
         <div class="row">
-          <button type="submit" class="primary" disabled={name.trim() === '' || name === current}>
+          <button type="submit" class="primary" disabled={isSending || name.trim() === '' || name === current}>
             Rename
           </button>
           <button type="button" onClick={() => onClose(false)}>
