@@ -61,19 +61,19 @@ async function othersOf(
 }
 
 async function findStaged(server: Server): Promise<Staged[]> {
-  const parts = await selectRows<{ table: keyof typeof stagedTables; id: string; rows: string }>(
+  const parts = await selectRows<{ table: keyof typeof stagedTables; id: string; found: string }>(
     server,
-    `SELECT table, partition_id AS id, toString(sum(rows)) AS rows FROM system.parts
+    `SELECT table, partition_id AS id, toString(sum(rows)) AS found FROM system.parts
      WHERE active AND rows > 0 AND database = currentDatabase() AND table IN ({tables: Array(String)})
      GROUP BY table, partition_id`,
     { tables: Object.keys(stagedTables) },
   );
   return [
-    ...parts.map(({ table, id, rows }) => ({
+    ...parts.map(({ table, id, found }) => ({
       place: table.replace(/_local$/, ''),
       kind: stagedTables[table],
       id: Number(id),
-      count: Number(rows),
+      count: Number(found),
     })),
     ...(await findTables(server)),
   ];
