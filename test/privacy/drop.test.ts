@@ -244,11 +244,14 @@ describe('cycles of DROP', () => {
     const device = model.device();
     await campaign.store([device]);
     campaign.server.add({ lists: { MAID: [{ id, hash: hashOf(device) }] } });
-    const damaged = zipOf(new Map([['20260701_4821_MAID.csv', 'id;hash\n']]));
+    const list = '20260701_4821_MAID.csv';
+    const damaged = zipOf(new Map([[list, `ID,Hash\n${id},${hashOf(device)}\n`]]));
+    // In the compressed content.
+    damaged.fill(0xff, 30 + list.length + 20, 30 + list.length + 30);
     const received = new Date('2026-07-01T12:00:00Z');
     const bodyOf = (content: Buffer): Readable => Readable.from([content], { objectMode: false });
     await campaign.deps.spool.save('20260701_4821_DROP.zip', bodyOf(damaged), received);
-    await expect(campaign.sync()).rejects.toThrow('It is stored.');
+    await expect(campaign.sync()).rejects.toThrow('has a damaged file. It is stored.');
     const found = await campaign.deps.api.download(signal);
     if (found.is !== 'content') throw new Error(found.is);
     await campaign.deps.spool.save('20260701_4821_DROP.zip', found.body);

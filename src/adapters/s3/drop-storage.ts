@@ -13,7 +13,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InvalidArchive, maxArchiveBytes } from '../../domain/drop.ts';
 import type { DropStorage, OpenArchive, StoredArchive } from '../../ports/drop.ts';
-import { ZipError, openZipEntry, readZipEntries } from '../zip-archive.ts';
+import { type ZipEntry, ZipError, openZipEntry, readZipEntries } from '../zip-archive.ts';
 
 type Settings = { readonly bucket: string; /** A local folder for copies of archives. */ readonly directory: string };
 
@@ -79,7 +79,7 @@ async function openCopy(directory: string, archive: StoredArchive, body: Readabl
         const entry = entries.find((one) => one.name === name);
         if (!entry) throw new Error(`the archive has no file ${name}`);
         if (entry.bytes > maxArchiveBytes) throw new InvalidArchive(`has a list of more than ${maxArchiveBytes} bytes`);
-        return asArchiveFailure(() => openZipEntry(path, entry));
+        return Readable.from(contentOf(path, entry), { objectMode: false });
       },
       close,
     };
@@ -89,11 +89,25 @@ async function openCopy(directory: string, archive: StoredArchive, body: Readabl
   }
 }
 
+async function* contentOf(path: string, entry: ZipEntry): AsyncGenerator<Buffer> {
+  try {
+    yield* (await openZipEntry(path, entry)) as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw archiveFailureOf(error);
+  }
+}
+
 async function asArchiveFailure<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    if (error instanceof ZipError) throw new InvalidArchive(error.message);
-    throw error;
+    throw archiveFailureOf(error);
   }
+}
+
+function archiveFailureOf(error: unknown): unknown {
+  if (error instanceof ZipError) return new InvalidArchive(error.message);
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  // An error of zlib.
+  return code.startsWith('Z_') ? new InvalidArchive('has a damaged file') : error;
 }
