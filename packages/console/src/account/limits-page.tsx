@@ -125,13 +125,13 @@ function UsageRow({ usage }: { readonly usage: Usage }) {
     <tr>
       <th scope="row">{name}</th>
       <td class="number" data-label="Used">
-        {format(used)}
+        {used === null ? '–' : format(used)}
       </td>
       <td class="number" data-label="Limit">
         {limit === 0 ? 'No limit' : format(limit)}
       </td>
       <td data-label="Share">
-        {limit === 0 ? (
+        {limit === 0 || used === null ? (
           '–'
         ) : (
           <div class={`share ${state}`}>

@@ -9,6 +9,7 @@ describe('stateOf', () => {
     [100, 100, 'full'],
     [120, 100, 'full'],
     [500, 0, 'fine'],
+    [null, 100, 'fine'],
   ] as const)('%i of %i is %s', (used, limit, state) => expect(stateOf({ used, limit })).toBe(state));
 });
 
@@ -26,15 +27,15 @@ describe('quotasOf', () => {
       subscriptions: counted,
       idempotency_keys: measured,
     });
-    expect(usages.map(({ name, isBytes, measuredAt }) => [name, isBytes, measuredAt])).toEqual([
-      ['Stored rows', false, '2026-11-18T10:00:00Z'],
-      ['Stored bytes', true, null],
-      ['Audiences', false, undefined],
-      ['Attributes', false, undefined],
-      ['Foreign keys', false, undefined],
-      ['Webhooks', false, undefined],
-      ['Subscriptions', false, undefined],
-      ['Idempotency keys', false, null],
+    expect(usages.map(({ name, isBytes, used, measuredAt }) => [name, isBytes, used, measuredAt])).toEqual([
+      ['Stored rows', false, 1, '2026-11-18T10:00:00Z'],
+      ['Stored bytes', true, null, null],
+      ['Audiences', false, 1, undefined],
+      ['Attributes', false, 1, undefined],
+      ['Foreign keys', false, 1, undefined],
+      ['Webhooks', false, 1, undefined],
+      ['Subscriptions', false, 1, undefined],
+      ['Idempotency keys', false, null, null],
     ]);
   });
 });

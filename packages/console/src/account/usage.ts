@@ -3,7 +3,8 @@ import { quotas, quotaTitles } from '../components/quotas.ts';
 
 export type Usage = {
   readonly name: string;
-  readonly used: number;
+  /** Null if it was never measured. */
+  readonly used: number | null;
   /** 0 means that there is no limit. */
   readonly limit: number;
   readonly isBytes: boolean;
@@ -22,13 +23,19 @@ export function quotasOf(limits: NonNullable<Limits['quotas']>): readonly Usage[
   return quotas.map((quota) => {
     const { limit, used, ...measured } = limits[quota];
     const measuredAt = 'measured_at' in measured ? measured.measured_at : undefined;
-    return { name: quotaTitles[quota], used, limit, isBytes: quota === 'stored_bytes', measuredAt };
+    return {
+      name: quotaTitles[quota],
+      used: measuredAt === null ? null : used,
+      limit,
+      isBytes: quota === 'stored_bytes',
+      measuredAt,
+    };
   });
 }
 
 const nearlyFull = 0.9;
 
 export function stateOf({ used, limit }: Pick<Usage, 'used' | 'limit'>): 'fine' | 'near' | 'full' {
-  if (limit === 0 || used < limit * nearlyFull) return 'fine';
+  if (used === null || limit === 0 || used < limit * nearlyFull) return 'fine';
   return used < limit ? 'near' : 'full';
 }
