@@ -33,6 +33,8 @@ try {
   if (!wanted) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await takeAll('none');
+  await takeAll('link');
+  await takeAll('customer');
   await takeAll('partner');
   await service.breakDown();
   await takeAll('operator');
@@ -65,13 +67,20 @@ async function takeAll(role: Screen['role']): Promise<void> {
 
 async function openContext(
   opened: Browser,
-  { url, stores, apiKey }: ShownService,
+  { url, stores, apiKey, userToken, createLink }: ShownService,
   role: Screen['role'],
 ): Promise<BrowserContext> {
   const context = await opened.newContext({ locale: 'en-US' });
   if (role === 'operator') await context.addCookies([{ ...(await operatorCookie(stores)), url }]);
-  if (role === 'partner') {
-    const answer = await context.request.post(`${url}/console/auth/api-key`, { data: { api_key: apiKey } });
+  if (role === 'link') {
+    const tab = await context.newPage();
+    await tab.goto(await createLink());
+    await tab.waitForURL(/\/composition$/);
+    await tab.close();
+  }
+  if (role === 'partner' || role === 'customer') {
+    const data = { api_key: apiKey, ...(role === 'customer' ? { user_token: userToken } : {}) };
+    const answer = await context.request.post(`${url}/console/auth/api-key`, { data });
     if (!answer.ok()) throw new Error(`The sign-in failed: HTTP ${answer.status()} ${await answer.text()}`);
   }
   return context;

@@ -4,6 +4,8 @@ export type Seeded = {
   readonly audienceId: number;
   readonly otherAudienceId: number;
   readonly segmentId: number;
+  /** The report of an audience of a customer. */
+  readonly customerSegmentId: number;
   readonly failedJobId: number;
   readonly webhookId: number;
   readonly subscriptionId: number;
@@ -13,7 +15,7 @@ export type Screen = {
   /** The start of the names of its images. */
   readonly name: string;
   readonly title: string;
-  readonly role: 'none' | 'partner' | 'operator';
+  readonly role: 'none' | 'link' | 'customer' | 'partner' | 'operator';
   readonly path: (seeded: Seeded) => string;
   /** A button to press first. */
   readonly press?: string;
@@ -24,6 +26,14 @@ export type Screen = {
 /** Every screen of the console, in the order of the contact sheet. Paths follow /console/. */
 export const screens: readonly Screen[] = [
   { name: 'sign-in', title: 'Sign in', role: 'none', path: () => 'sign-in' },
+  {
+    name: 'link-report',
+    title: 'Report behind a one-time link, as a customer sees it',
+    role: 'link',
+    path: ({ customerSegmentId }) => `segments/${customerSegmentId}/composition`,
+  },
+  { name: 'link-used', title: 'One-time link that was already used', role: 'none', path: () => 'open#used' },
+  { name: 'customer-audiences', title: 'Audiences of a signed-in customer', role: 'customer', path: () => 'audiences' },
   {
     name: 'composition',
     title: 'Composition report',
@@ -56,6 +66,14 @@ export const screens: readonly Screen[] = [
   },
   { name: 'audiences', title: 'Audiences', role: 'partner', path: () => 'audiences' },
   { name: 'audience', title: 'Audience', role: 'partner', path: ({ audienceId }) => `audiences/${audienceId}` },
+  {
+    name: 'clear-audience',
+    title: 'Confirmation before an audience is cleared',
+    role: 'partner',
+    path: ({ audienceId }) => `audiences/${audienceId}`,
+    press: 'Clear …',
+    shows: 'Clear this audience?',
+  },
   {
     name: 'audience-errors',
     title: 'Rejected rows of an audience',
@@ -101,6 +119,7 @@ export function pathsWithoutScreen(pagesSource: string): readonly string[] {
     audienceId: 1,
     otherAudienceId: 2,
     segmentId: 1,
+    customerSegmentId: 1,
     failedJobId: 1,
     webhookId: 1,
     subscriptionId: 1,

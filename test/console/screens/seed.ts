@@ -8,6 +8,7 @@ import { audienceClient } from '../../acceptance/audience-client.ts';
 import { device } from '../../support/device-id.ts';
 import { configFor } from '../../support/environment.ts';
 import { rows } from '../../support/file-rows.ts';
+import { rememberSecrets } from '../../support/known-secrets.ts';
 import { asOperator } from '../../support/operator.ts';
 import { type TestStores, withDatabase } from '../../support/stores.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -73,7 +74,7 @@ export async function createNamedPartner(stores: TestStores, url: string, name: 
 export async function loadData(
   { api, apiKey, upload }: SeededPartner,
   url: string,
-): Promise<Omit<Seeded, 'failedJobId' | 'webhookId' | 'subscriptionId'>> {
+): Promise<Omit<Seeded, 'customerSegmentId' | 'failedJobId' | 'webhookId' | 'subscriptionId'>> {
   const matchedShare = matchedDevices / knownDevices;
   const keysOf = (n: number): string =>
     attributes
@@ -155,6 +156,37 @@ export async function createSubscriptions({ api, upload }: SeededPartner): Promi
     return ended.length === 2 && listed.some(({ waits_for }) => waits_for === 'marker');
   });
   return { subscriptionId };
+}
+
+/** The audiences of a customer, with reports. */
+export async function loadCustomer(
+  { api, apiKey }: SeededPartner,
+  url: string,
+): Promise<Pick<Seeded, 'customerSegmentId'> & { readonly userToken: string }> {
+  const post = async (path: string, body: object): Promise<unknown> => {
+    const answer = await api.request(path, { method: 'POST', body: JSON.stringify(body) });
+    if (answer.status !== 201) throw new Error(`${path}: HTTP ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  };
+  const { customer_id: id } = z
+    .object({ customer_id: z.int() })
+    .parse(await post('/v1/customers', { name: 'Alpine Gear' }));
+  const { user_token: userToken } = z
+    .object({ user_token: z.string() })
+    .parse(await post(`/v1/customers/${id}/tokens`, {}));
+  rememberSecrets(userToken);
+  const audiences = audienceClient(url, apiKey, userToken);
+  const report = await audiences.create('Winter buyers', 'audiences/summer/1.csv');
+  await audiences.settled(report.audienceId);
+  await audiences.settled((await audiences.create('Newsletter', 'audiences/returning.csv')).audienceId);
+  return { customerSegmentId: report.segmentId, userToken };
+}
+
+export async function createLink({ api }: SeededPartner, segmentId: number, userToken: string): Promise<string> {
+  const path = `/v2/firstparty/segments/${segmentId}/console-links`;
+  const answer = await api.request(path, { method: 'POST', headers: { 'x-user-token': userToken } });
+  if (answer.status !== 201) throw new Error(`${path}: HTTP ${answer.status} ${await answer.text()}`);
+  return z.object({ url: z.string() }).parse(await answer.json()).url;
 }
 
 /** Customers, and a key for a program with the scopes that it needs. */

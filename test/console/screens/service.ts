@@ -9,10 +9,12 @@ import { waitUntil } from '../../support/wait-until.ts';
 import { createConsoleStores } from '../support/console-service.ts';
 import {
   type SeededPartner,
+  createLink,
   createNamedPartner,
   createSubscriptions,
   createWebhooks,
   failingPath,
+  loadCustomer,
   loadData,
 } from './seed.ts';
 import type { Seeded } from './screens.ts';
@@ -23,6 +25,10 @@ export type ShownService = {
   readonly url: string;
   readonly stores: TestStores;
   readonly apiKey: string;
+  /** The token of a customer, who has audiences. */
+  readonly userToken: string;
+  /** Returns the URL of a one-time link to a report of the customer. */
+  readonly createLink: () => Promise<string>;
   readonly seeded: Seeded;
   /** Afterwards, partners wait because a worker cannot reach the storage, and a replica is unreachable. */
   readonly breakDown: () => Promise<void>;
@@ -49,6 +55,7 @@ export async function startShownService(): Promise<ShownService> {
     );
     const { webhookId } = await createWebhooks(acme, receiver.url);
     const loaded = await loadData(acme, url);
+    const { userToken, ...ofCustomer } = await loadCustomer(acme, url);
     const { subscriptionId } = await createSubscriptions(acme);
     await takeBackup(environment);
     const breakDown = async (): Promise<void> => {
@@ -61,7 +68,9 @@ export async function startShownService(): Promise<ShownService> {
       url,
       stores,
       apiKey: acme.apiKey,
-      seeded: { ...loaded, failedJobId: loaded.importLogId, webhookId, subscriptionId },
+      userToken,
+      createLink: () => createLink(acme, ofCustomer.customerSegmentId, userToken),
+      seeded: { ...loaded, ...ofCustomer, failedJobId: loaded.importLogId, webhookId, subscriptionId },
       breakDown,
       stop,
     };

@@ -10,7 +10,7 @@ export const variants = [
 export type Variant = (typeof variants)[number];
 
 /** Text stays readable, and most images take 15 to 20 kB. */
-const quality = 50;
+const quality = 42;
 const scale = 0.8;
 
 /** Opens a page in the variant and returns its image as WebP, up to the maximum height. */
@@ -48,14 +48,18 @@ async function settle(page: Page): Promise<void> {
 }
 
 /** Playwright writes PNG and JPEG only. WebP takes a third of the space. */
-async function capture(page: Page, { width, maxHeight }: Variant): Promise<Buffer> {
+async function capture(page: Page, { maxHeight }: Variant): Promise<Buffer> {
   const session = await page.context().newCDPSession(page);
-  const { cssContentSize } = await session.send('Page.getLayoutMetrics');
+  const { cssContentSize, cssLayoutViewport } = await session.send('Page.getLayoutMetrics');
+  // The backdrop of a dialog covers the viewport only.
+  const hasDialog = (await page.getByRole('dialog').count()) > 0;
+  const shownHeight = hasDialog ? cssLayoutViewport.clientHeight : cssContentSize.height;
   const { data } = await session.send('Page.captureScreenshot', {
     format: 'webp',
     quality,
     captureBeyondViewport: true,
-    clip: { x: 0, y: 0, width, height: Math.min(maxHeight, cssContentSize.height), scale },
+    // Without the space that the page reserves for a scroll bar.
+    clip: { x: 0, y: 0, width: cssLayoutViewport.clientWidth, height: Math.min(maxHeight, shownHeight), scale },
   });
   return Buffer.from(data, 'base64');
 }
