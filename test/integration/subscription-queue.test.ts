@@ -172,6 +172,22 @@ describe('the queue of subscriptions', () => {
     expect(await isDue()).toBe(true);
   });
 
+  it('is listed again after the interval, or at the time of its schedule', async () => {
+    const secondsToNext = async (trigger: Trigger): Promise<number> => {
+      const { id } = await subscribe(undefined, trigger);
+      await deps.subscriptionQueue.finish(await claimOf(id), limits);
+      const [row] = await query(
+        `SELECT round(extract(epoch FROM next_listing_at - listed_at))::int AS seconds FROM subscription_state
+         WHERE subscription_id = $1`,
+        id,
+      );
+      return Number(row?.['seconds']);
+    };
+    expect(await secondsToNext(atOnce)).toBe(limits.listSeconds);
+    expect(await secondsToNext({ on: 'marker', name: '_SUCCESS' })).toBe(limits.listSeconds);
+    expect(await secondsToNext({ on: 'interval', seconds: 3_600 })).toBe(limits.listSeconds);
+  });
+
   it('forgets versions that are gone for long and deleted subscriptions, but not versions of open imports', async () => {
     const { id } = await subscribe();
     const held = await claimOf(id);

@@ -230,9 +230,11 @@ async function recordListing(
 ): Promise<boolean> {
   const isOver = isScheduled && !hasMore && waitsFor === null;
   const nextImportAt = isOver ? nextImportAfter(trigger, new Date()) : null;
+  const nextAt = sql`coalesce(${nextImportAt}::timestamptz, next_import_at)`;
+  // greatest() ignores NULL. Without the CASE, a subscription without a schedule would be listed every second.
   const scheduledAt = isBlocked(waitsFor)
     ? sql`NULL::timestamptz`
-    : sql`greatest(coalesce(${nextImportAt}::timestamptz, next_import_at), now() + interval '1 second')`;
+    : sql`CASE WHEN ${nextAt} IS NOT NULL THEN greatest(${nextAt}, now() + interval '1 second') END`;
   const seconds = secondsToListing(trigger, { waitsFor, hasMore }, listSeconds);
   const { numAffectedRows } = await sql`
     UPDATE subscription_state
