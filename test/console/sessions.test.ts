@@ -57,6 +57,21 @@ describe('two tabs of a browser', () => {
     await page.getByRole('link', { name: 'Limits' }).click();
     await page.getByRole('table', { name: 'Quotas' }).waitFor();
   });
+
+  it('repeat a request that was sent before the tab noticed that the same user has signed in again', async () => {
+    const { page, context } = await openAttributes();
+    await signInWithKey(context, partner.apiKey);
+    const checked = page.waitForResponse('**/console/auth/session');
+    await page.route('**/v1/limits', async (route) => {
+      await checked;
+      await route.continue().catch(() => undefined);
+    });
+    const sent = page.waitForRequest('**/v1/limits');
+    await page.getByRole('link', { name: 'Limits' }).click();
+    await sent;
+    await page.evaluate(() => window.dispatchEvent(new Event('focus')));
+    await page.getByRole('table', { name: 'Quotas' }).waitFor();
+  });
 });
 
 describe('the session of a one-time link', () => {

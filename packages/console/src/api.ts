@@ -47,6 +47,8 @@ export function useApi<T>(
   const initial = { key, value: undefined, problem: undefined, isLoading: true, next: null };
   const [state, setState] = useState<State<T>>(initial);
   const fixedMs = typeof refreshMs === 'number' ? refreshMs : undefined;
+  // If the user has signed in again in another tab, the API rejects calls that were sent with the earlier token.
+  const token = csrfToken.value;
   useEffect(() => {
     if (isPaused) return undefined;
     return repeat(async (stopped) => {
@@ -62,7 +64,7 @@ export function useApi<T>(
       return typeof refreshMs === 'function' ? retryMs : refreshMs;
     });
     // `call` is a new function at every render; `key` and `version` say when its result can differ.
-  }, [key, version, attempt, isPaused, fixedMs]);
+  }, [key, version, attempt, isPaused, fixedMs, token]);
   const current = state.key === key ? state : initial;
   return {
     value: current.value,
