@@ -142,17 +142,19 @@ describe('the operator API without a worker', () => {
   });
 
   it('pages through lanes, jobs, and partners with the links', async () => {
+    // The times of a partner's last activity are recorded after its requests, so they can change in between.
+    const ids = z.array(z.object({ partner_id: z.int(), job_id: z.int() }).partial());
     for (const [list, count] of [
       ['lanes', 2],
       ['jobs', 3],
       ['partners', 2],
     ] as const) {
-      const all = z.array(z.unknown()).parse((await read(list)).body);
+      const all = ids.parse((await read(list)).body);
       expect(all.length).toBe(count);
       const paged: unknown[] = [];
       for (let next: string | null = `${list}?limit=1`; next !== null;) {
         const page = await read(next);
-        paged.push(...z.array(z.unknown()).length(1).parse(page.body));
+        paged.push(...ids.length(1).parse(page.body));
         ({ next } = page);
       }
       expect(paged).toEqual(all);
