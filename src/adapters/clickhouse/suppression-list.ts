@@ -62,15 +62,10 @@ async function measure(engine: Engine, version: number): Promise<ListServer[]> {
       server,
       `SELECT toString(count()) AS hashes, toString(groupBitXor(sipHash64(hash))) AS checksum FROM ${list} FINAL`,
     );
-    const [set] = await selectRows<{ rows: string }>(
-      server,
-      'SELECT toString(total_rows) AS rows FROM system.tables WHERE database = currentDatabase() AND name = {name: String}',
-      { name: suppressionSetName(version) },
-    );
     return {
       hashes: Number(counted?.hashes ?? 0),
       checksum: counted?.checksum ?? '',
-      inSet: set ? Number(set.rows) : null,
+      inSet: await countInSet(server, version),
     };
   });
   return ofShards.flatMap((ofShard, shard) =>
@@ -86,12 +81,7 @@ export async function findServersWithoutList(
   if (version === 0) return [];
   const ofShards = await onAllServers(engine, async (server) => {
     const keys = await selectNumber(server, { query: `SELECT toString(count()) AS number FROM ${keyTable}` });
-    const inSet = await selectNumber(server, {
-      query: `SELECT toString(coalesce(sum(total_rows), 0)) AS number FROM system.tables
-        WHERE database = currentDatabase() AND name = {name: String}`,
-      query_params: { name: suppressionSetName(version) },
-    });
-    return { keys, inSet };
+    return { keys, inSet: (await countInSet(server, version)) ?? 0 };
   });
   return ofShards.flatMap((ofShard, shard) =>
     ofShard.flatMap(({ keys, inSet }, replica) =>
@@ -100,6 +90,16 @@ export async function findServersWithoutList(
         : [`shard ${shard + 1}, replica ${replica + 1} has ${inSet} of ${hashes} hashes and ${keys} keys`],
     ),
   );
+}
+
+/** Counts the hashes in the set. Null if the server has no such set. */
+async function countInSet(server: Server, version: number): Promise<number | null> {
+  const [set] = await selectRows<{ rows: string }>(
+    server,
+    'SELECT toString(total_rows) AS rows FROM system.tables WHERE database = currentDatabase() AND name = {name: String}',
+    { name: suppressionSetName(version) },
+  );
+  return set ? Number(set.rows) : null;
 }
 
 async function createSet(server: Server, version: number): Promise<void> {
