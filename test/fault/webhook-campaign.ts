@@ -4,7 +4,7 @@ import { appendEvents } from '../../src/adapters/postgres/event-log.ts';
 import { type EventContent, eventRecord } from '../../src/domain/event.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
-import { type TestStores, createStores } from '../support/stores.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type Reply, type WebhookReceiver, receiverSettings, startReceiver } from '../support/webhook-receiver.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
@@ -12,7 +12,7 @@ import { apiClient } from '../acceptance/api-client.ts';
 
 // Sends the same events to receivers that fail in different ways, while processes are killed at random.
 
-const campaignSettings = {
+export const campaignSettings = {
   ...receiverSettings,
   INLET_WEBHOOK_TIMEOUT_SECONDS: '1',
   // Five minutes between two attempts become 0.3 s, and five days become seven minutes.
@@ -127,17 +127,32 @@ export async function startCampaign(seed: number, workerCount = 2) {
         .map(([sequence, at]) => at - (committed.get(keyOf(partner.id, sequence)) ?? Number.NaN))
         .toSorted((one, other) => one - other);
     },
+    /** How often the event with the most attempts was sent. */
+    mostAttempts: ({ receiver }: Subscriber): number => {
+      const attempts = new Map<number, number>();
+      for (const { body } of receiver.received)
+        attempts.set(sequenceOf(body), (attempts.get(sequenceOf(body)) ?? 0) + 1);
+      return Math.max(0, ...attempts.values());
+    },
     /** Waits until every event has been accepted, and returns what is wrong with what was received. */
     check: async (subscriber: Subscriber, seconds: number): Promise<string[]> => {
-      const { partner, receiver, secret, name } = subscriber;
+      const { partner, webhookId, receiver, secret, name } = subscriber;
       const logged = await listAll(deps, partner.id);
       const accepted = (): Set<number> =>
         new Set(receiver.received.filter(({ status }) => status === 204).map(({ body }) => sequenceOf(body)));
+      const missing = (): number[] => {
+        const all = accepted();
+        return logged.map(({ sequence }) => sequence).filter((sequence) => !all.has(sequence));
+      };
       await waitUntil(
         `all ${logged.length} events are delivered to the receiver that ${name}`,
         () => Promise.resolve(accepted().size === logged.length),
         seconds,
-      );
+      ).catch(async (error: unknown) => {
+        throw new Error(`${String(error)}: ${await describeDeliveries(stores, webhookId, missing())}`, {
+          cause: error,
+        });
+      });
       const verifier = new StockVerifier(secret);
       const byId = new Map(logged.map((event) => [event.id, JSON.stringify(eventRecord(event))]));
       return receiver.received.flatMap(({ body, headers, path }) => {
@@ -158,6 +173,23 @@ export async function startCampaign(seed: number, workerCount = 2) {
       await stores.drop();
     },
   };
+}
+
+/** What the service has recorded about events, and about the webhook itself. */
+async function describeDeliveries(
+  stores: TestStores,
+  webhookId: number,
+  sequences: readonly number[],
+): Promise<string> {
+  return withDatabase(stores, async (client) => {
+    const deliveries = await client.query(
+      `SELECT sequence, tries, next_attempt_at, updated_at FROM webhook_delivery
+       WHERE webhook_id = $1 AND sequence = ANY($2)`,
+      [webhookId, sequences],
+    );
+    const state = await client.query(`SELECT now(), * FROM webhook_state WHERE webhook_id = $1`, [webhookId]);
+    return JSON.stringify({ sequences, deliveries: deliveries.rows, state: state.rows });
+  });
 }
 
 async function listAll(deps: Wired, partnerId: number) {
