@@ -5,6 +5,7 @@ import { importMode } from '../../domain/import-log.ts';
 import { jobStatus, openStatuses } from '../../domain/job.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database, Tx } from './db/tables.ts';
+import { oldestRepair } from './db/repairs.ts';
 import { expireReceived } from './operator-erasures.ts';
 
 /** Claims or starts a batch and returns its ID. The lock makes claims wait for each other, so that one worker runs a batch. */
@@ -67,10 +68,7 @@ async function startBatch(tx: Tx): Promise<number | null> {
   return batchId;
 }
 
-/**
- * Loads that are not published yet. A replacing job publishes its loads when all its files have been read. An
- * interrupted repair leaves its loads behind for a day.
- */
+/** Loads that are not published yet. A replacing job publishes its loads when all its files have been read. */
 const openLoads: RawBuilder<unknown> = sql`(
       SELECT load_id, partner_id FROM job_file WHERE status IN (${sql.join(openStatuses)})
       UNION ALL
@@ -78,7 +76,7 @@ const openLoads: RawBuilder<unknown> = sql`(
         JOIN job_file file ON file.job_id = job.id
       WHERE job.status IN (${sql.join(openStatuses)}) AND log.mode = ${importMode.replace}
       UNION ALL
-      SELECT load_id, partner_id FROM repair_load WHERE started_at > now() - interval '1 day'
+      SELECT load_id, partner_id FROM repair_load WHERE started_at > ${oldestRepair}
     )`;
 
 /** Counts the open loads of all partners (null), or of these, that were claimed up to the last load of the batch. */

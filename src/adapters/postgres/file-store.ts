@@ -8,6 +8,7 @@ import type { ShardRows } from '../../domain/row-account.ts';
 import type { BatchClaim, FileOutcome, FileStore } from '../../ports/load-stage.ts';
 import { dispatchBatches, tryStartWork } from './lane/lane-store.ts';
 import type { Database, Tx } from './db/tables.ts';
+import { oldestRepair } from './db/repairs.ts';
 import { type LoadRow, isOfAudience, loadColumns, toLoad, toSource } from './lane/jobs.ts';
 import { appendFileEvents } from './lane/job-events.ts';
 import { selectRunningJob } from './lane/publishing.ts';
@@ -272,15 +273,9 @@ async function liveLoads(tx: Tx, loadIds: readonly LoadId[]): Promise<Set<number
   return new Set([...loads, ...repaired].flatMap(({ load_id }) => load_id ?? []));
 }
 
-/**
- * An interrupted repair leaves its entries behind. They are ignored after a day, and the stages of the repair are then
- * dropped.
- */
+/** The stages of an interrupted repair are dropped after its lifetime. */
 function selectRepairs(tx: Tx) {
-  return tx
-    .selectFrom('repair_load')
-    .select(['load_id', 'job_id'])
-    .where('started_at', '>', sql<Date>`now() - interval '1 day'`);
+  return tx.selectFrom('repair_load').select(['load_id', 'job_id']).where('started_at', '>', oldestRepair);
 }
 
 async function liveJobs(tx: Tx, jobIds: readonly JobId[]): Promise<Set<number>> {

@@ -7,6 +7,7 @@ import type { Partner } from '../../domain/partner.ts';
 import type { PartnerRemovals, RemovalChange } from '../../ports/partner-removal.ts';
 import { advisoryLocks, withSessionLock } from './db/advisory-locks.ts';
 import type { Database, Tx } from './db/tables.ts';
+import { oldestRepair, repairLifetime } from './db/repairs.ts';
 import { lockLane } from './lane/lane-store.ts';
 import { laneQueue } from './queue/tokens.ts';
 
@@ -87,10 +88,9 @@ export function postgresPartnerRemovals(db: Database): PartnerRemovals {
   };
 }
 
-/** As everywhere, a repair that began more than a day ago was interrupted. */
 async function countOpenWork(db: Database, partnerId: PartnerId): Promise<OpenWork> {
   const isOwn = ofPartner(partnerId);
-  const repairs = sql`FROM repair_load WHERE ${isOwn} AND started_at > now() - interval '1 day'`;
+  const repairs = sql`FROM repair_load WHERE ${isOwn} AND started_at > ${oldestRepair}`;
   const { rows } = await sql<OpenWork>`
     SELECT (SELECT count(*) FROM job WHERE ${isOwn} AND status IN (${sql.join(openStatuses)})) AS jobs,
       (SELECT count(*) FROM job WHERE ${isOwn} AND status NOT IN (${sql.join(openStatuses)})
@@ -98,7 +98,7 @@ async function countOpenWork(db: Database, partnerId: PartnerId): Promise<OpenWo
       (SELECT count(*) FROM reject_export WHERE ${isOwn} AND claimed_until >= now()) AS exports,
       (SELECT count(*) FROM erasure WHERE ${isOwn} AND status IN (${sql.join(openStatuses)})) AS erasures,
       (SELECT count(*) ${repairs}) AS repairs,
-      (SELECT max(started_at) + interval '1 day' ${repairs}) AS "repairsEndAt"`.execute(db);
+      (SELECT max(started_at) + ${repairLifetime} ${repairs}) AS "repairsEndAt"`.execute(db);
   const [work] = rows;
   if (!work) throw new Error('the open work was not counted');
   return work;

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { SuppressionRecords } from '../../ports/suppression.ts';
 import { openStatuses } from '../../domain/job.ts';
 import type { Database } from './db/tables.ts';
+import { oldestRepair } from './db/repairs.ts';
 
 export function postgresSuppressionRecords(db: Database): SuppressionRecords {
   return {
@@ -56,7 +57,7 @@ export function postgresSuppressionRecords(db: Database): SuppressionRecords {
                 .select('repair.load_id')
                 .whereRef('repair.job_id', '=', 'job.id')
                 .whereRef('repair.started_at', '<', 'list.changed_at')
-                .where('repair.started_at', '>', sql<Date>`now() - interval '1 day'`),
+                .where('repair.started_at', '>', oldestRepair),
             ),
           ]),
         )
