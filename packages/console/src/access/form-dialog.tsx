@@ -81,6 +81,13 @@ export function Field({ label, value, onChange, hint, isNumber, maxLength, isOpt
   );
 }
 
+type OverlapProps = { readonly hours: string; readonly onChange: (hours: string) => void; readonly hint: string };
+
+/** For how long the old keys still work after a rotation. */
+export function OverlapField({ hours, onChange, hint }: OverlapProps) {
+  return <Field label="Overlap in hours" isNumber value={hours} onChange={onChange} maxLength={3} hint={hint} />;
+}
+
 type SecretProps = {
   readonly name: string;
   readonly secret: string | null;

@@ -7,7 +7,7 @@ import { type Column, PagedTable } from '../components/paged-table.tsx';
 import { Empty, Time } from '../components/state.tsx';
 import { signedIn } from '../session.ts';
 import './access.css';
-import { Field, FormDialog, SecretDialog } from './form-dialog.tsx';
+import { Field, FormDialog, OverlapField, SecretDialog } from './form-dialog.tsx';
 import { StorageKeys } from './storage-keys.tsx';
 
 type Scope = CreateApiKey['scopes'][number];
@@ -163,12 +163,9 @@ function RotateDialog({ of, onDone, onClose }: DialogProps & { readonly of: ApiK
       onClose={onClose}
     >
       <p>You get a new key with the same name, scopes, and lifetime.</p>
-      <Field
-        label="Overlap in hours"
-        isNumber
-        value={hours}
+      <OverlapField
+        hours={hours}
         onChange={setHours}
-        maxLength={3}
         hint="The old key works for this time. With 0, it stops working at once."
       />
     </FormDialog>

@@ -4,7 +4,7 @@ import { api } from '../api.ts';
 import { type Column, PagedTable } from '../components/paged-table.tsx';
 import { Empty, Time } from '../components/state.tsx';
 import './access.css';
-import { Field, FormDialog, SecretDialog } from './form-dialog.tsx';
+import { FormDialog, OverlapField, SecretDialog } from './form-dialog.tsx';
 
 /** The keys with which a partner uploads files to its prefix. They can only be rotated all at once. */
 export function StorageKeys() {
@@ -89,12 +89,9 @@ function RotateDialog({ onDone, onClose }: RotateProps) {
       onClose={onClose}
     >
       <p>You get a new storage key. All others are revoked after the overlap.</p>
-      <Field
-        label="Overlap in hours"
-        isNumber
-        value={hours}
+      <OverlapField
+        hours={hours}
         onChange={setHours}
-        maxLength={3}
         hint="The other keys work for this time, up to 168 hours. With 0, they stop working within about ten seconds."
       />
     </FormDialog>
