@@ -228,6 +228,23 @@ describe('the pages before the sign-in', () => {
 });
 
 describe('the keyboard alone', () => {
+  it('starts at the link that skips the navigation, and goes on at the heading of each page it opens', async () => {
+    const partner = await newPartner();
+    const { page, context } = await openPage();
+    await signInWithKey(context, partner.apiKey);
+    await openLoaded(page, '/console/audiences');
+    await page.keyboard.press('Tab');
+    expect(await focusedText(page)).toBe('Skip to content');
+    await pressUntil(page, 'Imports');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Imports', level: 1 }).waitFor();
+    await expect.poll(() => focusedText(page)).toBe('Imports');
+    await pressUntil(page, 'New import');
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Audiences', level: 1 }).waitFor();
+    await expect.poll(() => focusedText(page)).toBe('Audiences');
+  });
+
   it('finds out why an import failed', async () => {
     const partner = await newPartner();
     await partner.createAttribute('sport', 'sport');
@@ -318,6 +335,10 @@ describe('the keyboard alone', () => {
     expect((await readReportTable(page)).length).toBeGreaterThan(1);
   });
 });
+
+function focusedText(page: Page): Promise<string> {
+  return page.evaluate(() => document.activeElement?.textContent.trim() ?? '');
+}
 
 /** The most presses of the Tab key that a task may take. */
 const maxPresses = 60;

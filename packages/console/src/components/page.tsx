@@ -9,14 +9,24 @@ type PageProps = {
   readonly children: ComponentChildren;
 };
 
-/** A page with its heading, which gets the focus when the page opens, as after a full page load. */
+/** The address of the document, until the reader opens another page. */
+let firstPath: string | null = location.pathname;
+
+/**
+ * A page with its heading, which gets the focus when the reader opens another page. After a load of the document, the
+ * focus stays at its start, where browsers put it.
+ */
 export function Page({ title, sub, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Inlet`;
   }, [title]);
   // Before the page is painted. Later, it would take the focus from a reader who has already pressed Tab.
-  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  useLayoutEffect(() => {
+    if (location.pathname === firstPath) return;
+    firstPath = null;
+    heading.current?.focus({ preventScroll: true });
+  }, []);
   return (
     <div class="stack">
       <div class="row">
