@@ -30,7 +30,7 @@ type Statement = {
 export type StatementOptions = { readonly query_id: string; readonly clickhouse_settings: ClickHouseSettings };
 
 type Deletion = Statement & {
-  /** A query of the form `SELECT toString(…) AS number` for the number of rows that are left. */
+  /** A query of the form `SELECT toString(…) AS number`. The number is 0 if no row is left. */
   readonly left: string;
 };
 

@@ -21,7 +21,8 @@ export async function eraseFrom(
   const query = `ALTER TABLE ${table} ${commands.join(', ')}`;
   const eraseOn = async (shard: Shard): Promise<void> => {
     const partitions = own ?? (await partitionsOf(shard, table));
-    const left = `SELECT toString(count()) AS number FROM ${table} WHERE ${condition}`;
+    // Stops at the first row.
+    const left = `SELECT toString(count()) AS number FROM (SELECT 1 FROM ${table} WHERE ${condition} LIMIT 1)`;
     const deletion = { query, query_params: {}, partitions, left, ...(statement ? { options: statement } : {}) };
     // Mutations of an interrupted attempt can still be running.
     await Promise.all(shard.map((server) => untilApplied(server, table, partitions, { signal })));
