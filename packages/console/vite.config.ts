@@ -5,7 +5,7 @@ const api = 'http://127.0.0.1:8080';
 
 /** What all pages use, and what the report shares with some of them. The browser loads it together with the first script. */
 const usedByReport =
-  /node_modules|packages\/sdk|console\/src\/[^/]+\.ts$|components\/(?:page|state|page-not-loaded|budget|limit-notice|audience-picker)\.tsx$/;
+  /node_modules|packages\/sdk|console\/src\/[^/]+\.ts$|components\/(?:page|state|page-not-loaded|budget|limit-notice|audience-picker|visible-text)\.tsx?$/;
 
 // oxlint-disable-next-line import/no-default-export -- vite requires it
 export default defineConfig({
@@ -25,7 +25,16 @@ export default defineConfig({
         // Chromium then compiles all functions on another thread, instead of each one when it is called first.
         postBanner: ({ name }) =>
           /^(?:base|index|composition-page)$/.test(name) ? '//# allFunctionsCalledOnLoad' : '',
-        codeSplitting: { groups: [{ name: 'base', test: usedByReport }] },
+        // A few scripts compress better than one for each page, and need fewer requests. The earlier ones take what the
+        // later ones share.
+        codeSplitting: {
+          groups: [
+            { name: 'base', test: usedByReport, priority: 3 },
+            { name: 'components', test: /console\/src\/(?:components\/|access\/form-dialog)/, priority: 2 },
+            { name: 'operator', test: /console\/src\/operator\//, priority: 1 },
+            { name: 'webhooks', test: /console\/src\/webhooks\//, priority: 1 },
+          ],
+        },
       },
     },
     reportCompressedSize: false,
