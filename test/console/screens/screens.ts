@@ -100,7 +100,7 @@ export const screens: readonly Screen[] = [
   },
   { name: 'events', title: 'Events', role: 'partner', path: () => 'events' },
   { name: 'limits', title: 'Limits', role: 'partner', path: () => 'limits' },
-  { name: 'lanes', title: 'Lanes', role: 'operator', path: () => 'operator/lanes', shows: '3 partners wait' },
+  { name: 'lanes', title: 'Lanes', role: 'operator', path: () => 'operator/lanes', shows: '3 partners are waiting' },
   { name: 'jobs', title: 'Jobs', role: 'operator', path: () => 'operator/jobs' },
   { name: 'job', title: 'Job', role: 'operator', path: ({ failedJobId }) => `operator/jobs/${failedJobId}` },
   { name: 'partners', title: 'Partners', role: 'operator', path: () => 'operator/partners' },

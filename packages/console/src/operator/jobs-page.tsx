@@ -44,7 +44,7 @@ export function JobsPage() {
       sub="Imports, deletes, and audience loads of all partners, newest first"
       actions={<PauseButton />}
     >
-      <Filters key={key} partner={partner} status={status} />
+      <Filters key={partner} partner={partner} status={status} />
       <PagedTable
         listKey={key}
         caption="Jobs"
@@ -74,7 +74,7 @@ function Filters({ partner, status }: { readonly partner: string; readonly statu
       typeof value === 'string' && value.trim() !== '' ? [[name, value.trim()]] : [],
     );
     const query = new URLSearchParams(fields).toString();
-    route(`/console/operator/jobs${query === '' ? '' : `?${query}`}`);
+    route(`/console/operator/jobs${query === '' ? '' : `?${query}`}`, true);
   }
   return (
     <search>

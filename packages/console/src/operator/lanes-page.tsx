@@ -25,10 +25,10 @@ export function LanesPage() {
   const alerts = useLive('alerts', (signal) => operatorApi.listAlerts(signal), alertsMs);
   return (
     <Page title="Lanes" sub="Partners with unfinished jobs" actions={<LiveControl live={lanes} />}>
-      {alerts.value ? (
-        <FiringAlerts alerts={alerts.value.alerts} now={alerts.at} />
-      ) : alerts.problem ? (
+      {alerts.problem ? (
         <ProblemNotice problem={alerts.problem} onRetry={alerts.reload} />
+      ) : alerts.value ? (
+        <FiringAlerts alerts={alerts.value.alerts} now={alerts.at} />
       ) : (
         <Skeleton height={50} />
       )}

@@ -38,40 +38,48 @@ describe('the summary of the lanes', () => {
       lane({ partner: 'delta', since: '2026-11-18T10:00:00Z' }),
     ];
     expect(summarize(lanes, now, false)).toBe(
-      `3 partners wait; the oldest, acme, for 12 min on a retry at ${formatTimeOfDay(retryAt)}.`,
+      `3 partners are waiting. The longest: acme, 12 min, for a retry at ${formatTimeOfDay(retryAt)}.`,
     );
   });
 
   it('says why the last attempt of a lane that is stuck failed', () => {
     const last_failure = { code: 'unavailable', dependency: 'partner_storage' } as const;
     expect(summarize([{ ...retrying, last_failure }], now, false)).toBe(
-      `1 partner waits: acme, for 12 min on a retry at ${formatTimeOfDay(retryAt)}, because the partner's own bucket was unavailable.`,
+      `1 partner is waiting: acme, 12 min, for a retry at ${formatTimeOfDay(retryAt)}, because the partner's own bucket was unavailable.`,
     );
   });
 
   it('uses the singular for one partner', () => {
     expect(summarize([retrying], now, false)).toBe(
-      `1 partner waits: acme, for 12 min on a retry at ${formatTimeOfDay(retryAt)}.`,
+      `1 partner is waiting: acme, 12 min, for a retry at ${formatTimeOfDay(retryAt)}.`,
     );
   });
 
   it('does not give the time of a retry that is due', () => {
     const due = lane({ state: 'waiting_to_retry', next_attempt_at: '2026-11-18T20:59:59Z' });
-    expect(summarize([due], now, false)).toBe('1 partner waits: acme, for 12 min on a retry that is due.');
+    expect(summarize([due], now, false)).toBe('1 partner is waiting: acme, 12 min, for a retry that is due.');
   });
 
   it('says "at least" if there are more lanes than the page shows', () => {
-    expect(summarize([retrying], now, true)).toMatch(/^At least 1 partner waits; the oldest, acme,/);
+    expect(summarize([retrying], now, true)).toMatch(/^At least 1 partner is waiting\. The longest: acme,/);
     expect(summarize([lane(), lane()], now, true)).toMatch(/at least 2 partners/);
   });
 
   it('says that nobody waits', () => {
-    expect(summarize([], now, false)).toBe('No partner waits. There are no unfinished jobs.');
-    expect(summarize([lane()], now, false)).toBe('No partner waits. Workers are processing jobs of 1 partner.');
+    expect(summarize([], now, false)).toBe('No partner is waiting. There are no unfinished jobs.');
+    expect(summarize([lane()], now, false)).toBe('No partner is waiting. Workers are processing jobs of 1 partner.');
+  });
+
+  it('does not count suspended partners, which wait until an operator resumes them', () => {
+    const suspended = lane({ partner: 'beta', state: 'suspended', since: '2026-11-10T00:00:00Z' });
+    expect(summarize([suspended, retrying], now, false)).toMatch(/^1 partner is waiting: acme/);
+    expect(summarize([suspended, lane()], now, false)).toMatch(/jobs of 1 partner\.$/);
+    expect(summarize([suspended], now, false)).toBe('Only suspended partners have unfinished jobs.');
+    expect(isWaiting(suspended)).toBe(true);
   });
 
   it('names the backup if one pauses publishing', () => {
-    expect(summarize([lane({ paused: true })], now, false)).toBe('1 partner waits: acme, for 12 min on the backup.');
+    expect(summarize([lane({ paused: true })], now, false)).toBe('1 partner is waiting: acme, 12 min, for the backup.');
   });
 });
 

@@ -5,7 +5,6 @@ import type { Lane, LaneFailure } from './operator-api.ts';
 const silentSeconds = 3_600;
 
 export function isWaiting({ paused, state, files }: Lane): boolean {
-  if (state === 'suspended') return false;
   return paused || (state !== 'running' && !(state === 'waiting_for_files' && files.loading > 0));
 }
 
@@ -78,20 +77,23 @@ export function causeOf({ code, dependency }: LaneFailure): string {
   return failures[code] ?? `it failed with ${code}`;
 }
 
-/** Who waits, since when, and on what, in one sentence. */
+/** Who waits, for how long, and for what. A suspended partner waits by intention. */
 export function summarize(lanes: readonly Lane[], now: number, hasMore: boolean): string {
-  const waiting = lanes.filter(isWaiting);
+  const active = lanes.filter(({ state }) => state !== 'suspended');
+  const waiting = active.filter(isWaiting);
   const [first, ...others] = waiting.toSorted((one, other) => Date.parse(one.since) - Date.parse(other.since));
   if (!first) {
-    if (lanes.length === 0) return 'No partner waits. There are no unfinished jobs.';
-    const count = `${hasMore ? 'at least ' : ''}${lanes.length}`;
-    return `No partner waits. Workers are processing jobs of ${count} ${lanes.length === 1 ? 'partner' : 'partners'}.`;
+    if (lanes.length === 0) return 'No partner is waiting. There are no unfinished jobs.';
+    if (active.length === 0) return 'Only suspended partners have unfinished jobs.';
+    const count = `${hasMore ? 'at least ' : ''}${active.length}`;
+    return `No partner is waiting. Workers are processing jobs of ${count} ${active.length === 1 ? 'partner' : 'partners'}.`;
   }
   const { last_failure } = first;
   const cause = isStuck(first) && last_failure ? `, because ${causeOf(last_failure)}` : '';
-  const wait = `for ${formatAge(secondsSince(first.since, now))} on ${reasonOf(first, now)}${cause}`;
-  if (others.length === 0 && !hasMore) return `1 partner waits: ${first.partner}, ${wait}.`;
-  return `${hasMore ? 'At least ' : ''}${waiting.length} ${waiting.length === 1 ? 'partner waits' : 'partners wait'}; the oldest, ${first.partner}, ${wait}.`;
+  const wait = `${first.partner}, ${formatAge(secondsSince(first.since, now))}, for ${reasonOf(first, now)}${cause}`;
+  if (others.length === 0 && !hasMore) return `1 partner is waiting: ${wait}.`;
+  const verb = waiting.length === 1 ? 'partner is' : 'partners are';
+  return `${hasMore ? 'At least ' : ''}${waiting.length} ${verb} waiting. The longest: ${wait}.`;
 }
 
 /** What an operator does about the lane. */

@@ -10,7 +10,12 @@ import { isUnmeasured, quotasOf } from './partners.ts';
 const columns: readonly [Column<Partner>, ...Column<Partner>[]] = [
   {
     name: 'Partner',
-    cell: ({ name }) => <a href={`/console/operator/jobs?partner=${encodeURIComponent(name)}`}>{name}</a>,
+    cell: ({ name, suspended_at }) => (
+      <>
+        <a href={`/console/operator/jobs?partner=${encodeURIComponent(name)}`}>{name}</a>{' '}
+        {suspended_at !== null && <span class="status waiting">Suspended</span>}
+      </>
+    ),
   },
   {
     name: 'Open jobs',
