@@ -40,6 +40,27 @@ async function submitAgainAndAgain(page: Page, field: string, button: string): P
   await dialog.getByRole('button', { name: button, exact: true }).dblclick({ force: true });
 }
 
+function focusedText(page: Page): Promise<string> {
+  return page.evaluate(() => document.activeElement?.textContent.trim() ?? '');
+}
+
+describe('a dialog that is closed', () => {
+  it('returns the focus to what opened it', async () => {
+    const partner = await newPartner();
+    const page = await open(partner, '/console/keys');
+    const button = page.getByRole('button', { name: 'Create a key' });
+    await button.press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).press('Enter');
+    await expect.poll(() => focusedText(page)).toBe('Create a key');
+    await button.press('Enter');
+    await page.getByRole('textbox', { name: 'Name' }).fill('By keyboard');
+    await page.keyboard.press('Enter');
+    await page.getByText('Copy it now.').waitFor();
+    await page.getByRole('button', { name: 'Done' }).press('Enter');
+    await expect.poll(() => focusedText(page)).toBe('Create a key');
+  });
+});
+
 describe('a dialog that is submitted several times at once', () => {
   it('renames an audience once', async () => {
     const partner = await newPartner();

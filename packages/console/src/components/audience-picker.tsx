@@ -1,5 +1,5 @@
 import type { Audience } from '@inlet/sdk/browser';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, useApi } from '../api.ts';
 import { formatCount } from '../format.ts';
 import './audience-picker.css';
@@ -17,6 +17,7 @@ const shown = 8;
 /** Finds an audience by a part of its name. Without a name, shows the newest audiences. */
 export function AudiencePicker({ label, chosen, onPick }: Props) {
   const [name, setName] = useState('');
+  const input = useRef<HTMLInputElement>(null);
   const text = useSettled(name.trim());
   const query = { limit: shown + chosen.length, ...(text !== '' && { name: text }) };
   const list = useApi(`audiences ${JSON.stringify(query)}`, (signal) => api.listAudiences({ query, signal }));
@@ -26,6 +27,7 @@ export function AudiencePicker({ label, chosen, onPick }: Props) {
       <div class="field">
         <label htmlFor="picker-name">{label}</label>
         <input
+          ref={input}
           id="picker-name"
           type="search"
           autocomplete="off"
@@ -42,7 +44,15 @@ export function AudiencePicker({ label, chosen, onPick }: Props) {
           <ul>
             {found.map((audience) => (
               <li key={audience.audience_id}>
-                <button type="button" class="pick" onClick={() => onPick(audience)}>
+                <button
+                  type="button"
+                  class="pick"
+                  onClick={() => {
+                    onPick(audience);
+                    // The list loads again, without this button.
+                    input.current?.focus();
+                  }}
+                >
                   <bdi>{audience.name}</bdi>
                   <span class="muted small">{formatCount(audience.unique_devices)} devices</span>
                 </button>

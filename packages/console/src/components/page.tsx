@@ -43,13 +43,26 @@ export function Page({ title, sub, actions, children }: PageProps) {
   );
 }
 
+function returnFocus(): void {
+  if (document.querySelector('dialog[open]')) return;
+  if (opener instanceof HTMLElement) opener.focus();
+  opener = null;
+}
+
 type DialogProps = { readonly title: string; readonly onClose: () => void; readonly children: ComponentChildren };
 
-/** A modal dialog. The browser keeps the focus inside and closes it on Escape. */
+/** What opened the dialog, or the first one of several dialogs in a row. */
+let opener: Element | null = null;
+
+/** A modal dialog. The browser keeps the focus inside and closes it on Escape. Then the focus returns to what opened it. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    if (document.activeElement !== document.body) opener = document.activeElement;
+    dialog.current?.showModal();
+    return () => setTimeout(returnFocus);
+  }, []);
   return (
     <dialog ref={dialog} aria-labelledby={titleId} onClose={onClose}>
       <div class="stack">

@@ -1,7 +1,7 @@
 import type { Answered, Problem } from '@inlet/sdk/browser';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { noteExpiry } from '../api.ts';
+import { csrfToken, noteExpiry } from '../api.ts';
 import { formatCount } from '../format.ts';
 import { repeat } from '../repeat.ts';
 import { ProblemNotice, Skeleton } from './state.tsx';
@@ -67,8 +67,8 @@ export function PagedTable<T>({ listKey, caption, load, rowKey, columns, empty, 
       setState({ listKey, items: result.value, next: result.answer.next, pages: found });
       return typeof refreshMs === 'function' ? (refreshMs(result.value) ?? slowRefreshMs) : refreshMs;
     });
-    // `load` and a function `refreshMs` are new at every render.
-  }, [listKey, version, attempt, fixedMs]);
+    // `load` and a function `refreshMs` are new at every render. The API rejects calls with an earlier token.
+  }, [listKey, version, attempt, fixedMs, csrfToken.value]);
 
   async function loadMore(query: PageQuery): Promise<void> {
     setLoadingMore(true);
@@ -106,7 +106,7 @@ export function PagedTable<T>({ listKey, caption, load, rowKey, columns, empty, 
   return (
     <div class="stack">
       {problem && <ProblemNotice problem={problem} onRetry={reload} />}
-      <div class="card flush scroll">
+      <div class="card flush">
         <table class="blocks">
           <caption class="visually-hidden">{caption}</caption>
           <thead>
@@ -132,7 +132,7 @@ export function PagedTable<T>({ listKey, caption, load, rowKey, columns, empty, 
               {isLoadingMore ? 'Loading …' : 'Load more'}
             </button>
           )}
-          <span class="small muted">{formatCount(items.length)} shown</span>
+          <output class="small muted">{formatCount(items.length)} shown</output>
           {pages > 1 && refreshMs !== undefined && (
             <>
               <span class="small muted">· Updates paused</span>

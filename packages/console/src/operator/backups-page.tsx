@@ -51,7 +51,7 @@ function BackupRecords({
           </Empty>
         </div>
       ) : (
-        <div class="card flush scroll">
+        <div class="card flush">
           <table class="blocks">
             <caption class="visually-hidden">Newest attempts to take a backup</caption>
             <thead>

@@ -49,7 +49,7 @@ function Replicas({ replicas }: { readonly replicas: readonly Replica[] }) {
           <a href="/console/operator/incidents#the-stores">What to do about the stores</a>
         </p>
       )}
-      <div class="card flush scroll">
+      <div class="card flush">
         <table class="blocks replicas">
           <caption class="visually-hidden">Replicas, those with faults first</caption>
           <thead>
@@ -106,7 +106,7 @@ function ReplicaRow({ replica }: { readonly replica: Replica }) {
       <td data-label="State">
         <span>
           <span class={`status ${faults.length === 0 ? 'done' : 'failed'}`}>
-            {faults.length === 0 ? 'Works' : faults.map(({ text }) => text).join(', ')}
+            {faults.length === 0 ? 'Healthy' : faults.map(({ text }) => text).join(', ')}
           </span>
           {state && (
             <span class="below muted small">

@@ -98,7 +98,7 @@ function NoFiles({ job: { kind, status } }: { readonly job: JobDetails }) {
 
 function Files({ files }: { readonly files: readonly JobFile[] }) {
   return (
-    <div class="card flush scroll">
+    <div class="card flush">
       <table class="blocks">
         <caption class="visually-hidden">Files of the job</caption>
         <thead>
