@@ -2,6 +2,7 @@ import { effect, signal } from '@preact/signals';
 import { csrfToken, rejectedCalls } from './api.ts';
 import { hasExpired } from './expiry.ts';
 import { watchInput } from './idle.ts';
+import { visibleText } from './components/visible-text.ts';
 import { rememberLink } from './link-memory.ts';
 
 export type Role = 'partner' | 'customer' | 'link' | 'operator';
@@ -112,6 +113,8 @@ export function watchSession(): void {
   };
   watchInput();
   addEventListener('focus', check);
+  // The browser shows the page as it was, maybe before a sign-out.
+  addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
   document.addEventListener('visibilitychange', check);
   effect(() => {
     if (rejectedCalls.value > 0) void checkSession();
@@ -185,5 +188,6 @@ export function homeOf({ role, segment_id }: SignedIn): string {
 /** Who acts, for example `Dana Fox · Retail Co`. */
 export function describeUser({ role, name, partner, customer }: SignedIn): string {
   const access = role === 'link' ? 'a link to a report' : name;
-  return [access, customer ?? partner].filter((part, n, parts) => part && parts.indexOf(part) === n).join(' · ');
+  const parts = [access, customer ?? partner].filter((part, n, all) => part && all.indexOf(part) === n);
+  return visibleText(parts.join(' · '));
 }

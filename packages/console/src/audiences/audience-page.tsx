@@ -1,5 +1,5 @@
 import type { AudienceDetails } from '@inlet/sdk/browser';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { api } from '../api.ts';
 import { useSettled } from '../components/audience-picker.tsx';
@@ -8,6 +8,7 @@ import { LoadingPage } from '../components/loading-page.tsx';
 import { Page } from '../components/page.tsx';
 import { ProgressBlock } from '../components/progress-block.tsx';
 import { ProblemNotice, Status, Time } from '../components/state.tsx';
+import { hasExpired } from '../expiry.ts';
 import { useFollow } from '../components/use-follow.ts';
 import { visibleText } from '../components/visible-text.ts';
 import { formatCount, formatPercent } from '../format.ts';
@@ -19,6 +20,9 @@ import { ClearDialog } from './clear-dialog.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
 import { funnelOf, isMatchRounded, sentenceOf, versionOfReasons } from './describe-audience.ts';
 import './audiences.css';
+
+/** How often the page checks whether files were appended after all loads had ended. */
+const refreshMs = 30_000;
 
 export function AudiencePage() {
   const { params } = useRoute();
@@ -32,6 +36,12 @@ function AudienceOf({ id }: { readonly id: number }) {
   const { route } = useLocation();
   const [open, setOpen] = useState<'clear' | 'delete' | 'rename' | null>(null);
   const [version, setVersion] = useState(0);
+  const hasEnded = value !== undefined && value.status >= 2;
+  useEffect(() => {
+    if (!hasEnded) return undefined;
+    const timer = setInterval(() => hasExpired.peek() || restart(), refreshMs);
+    return () => clearInterval(timer);
+  }, [hasEnded]);
   const reasonsVersion = useSettled(value ? versionOfReasons(value) : '');
   const back = <a href="/console/audiences">All audiences</a>;
   if (!value) return <LoadingPage title={`Audience ${id}`} back={back} problem={problem} onRetry={restart} />;
@@ -49,7 +59,7 @@ function AudienceOf({ id }: { readonly id: number }) {
       }
       actions={
         <>
-          <LiveHint isReconnecting={isReconnecting} isOpen={value.status < 2} />
+          <LiveHint isReconnecting={isReconnecting} isOpen={!problem && value.status < 2} />
           <Actions audience={value} onOpen={setOpen} />
         </>
       }

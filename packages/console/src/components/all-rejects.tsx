@@ -17,18 +17,19 @@ export function AllRejects({ of }: { readonly of: RejectsExport }) {
   useEffect(() => {
     if (!isFollowing) return undefined;
     const stop = new AbortController();
-    void followRejects(of, { onRejects: setFound, onFiles: setFiles, onProblem: setProblem }, stop.signal).then(() =>
+    void followRejects(of, { onRejects: setFound, onFiles: setFiles, onProblem: fail }, stop.signal).then(() =>
       setFollowing(false),
     );
     return () => stop.abort();
   }, [isFollowing]);
   async function request(): Promise<void> {
     const result = await of.request();
-    if (!result.ok) {
-      noteExpiry(result.problem);
-      return setProblem(result.problem);
-    }
-    follow(result.value);
+    if (result.ok) follow(result.value);
+    else fail(result.problem);
+  }
+  function fail(failed: Problem): void {
+    noteExpiry(failed);
+    setProblem(failed);
   }
   function follow(requested: Rejects): void {
     setAsking(false);
@@ -36,14 +37,13 @@ export function AllRejects({ of }: { readonly of: RejectsExport }) {
     setFound(requested);
     setFollowing(true);
   }
-  const isOpen = found !== null && found.status < 2;
   return (
     <section class="stack" aria-label="All rejected rows">
       {problem && <ProblemNotice problem={problem} />}
       <div class="row">
         <button
           type="button"
-          disabled={isOpen}
+          disabled={isFollowing}
           onClick={() => (of.needsCredentials ? setAsking(true) : void request())}
         >
           Export all rejected rows
@@ -51,7 +51,9 @@ export function AllRejects({ of }: { readonly of: RejectsExport }) {
         {found && <Status status={found.status} />}
         {found && <span aria-live="polite">{formatCount(found.rows)} rows exported</span>}
       </div>
-      {isOpen && <Bar share={found.bytes_total === 0 ? 0 : found.bytes_read / found.bytes_total} label="Export" />}
+      {isFollowing && found && (
+        <Bar share={found.bytes_total === 0 ? 0 : found.bytes_read / found.bytes_total} label="Export" />
+      )}
       {files.length > 0 && (
         <ul>
           {files.map(({ file, url, bytes, rows, error }) => (

@@ -1,11 +1,12 @@
 import type { Problem, Result, ServerEvent } from '@inlet/sdk/browser';
 import { useEffect, useState } from 'preact/hooks';
-import { noteExpiry } from '../api.ts';
+import { csrfToken, noteExpiry } from '../api.ts';
 import { canReconnect, reconnectDelay } from './reconnect.ts';
 
 export type Followed<T> = {
   /** The last record, which stays while the connection is lost. */
   readonly value: T | undefined;
+  /** Also set while it connects again, if there is no record yet. */
   readonly problem: Problem | undefined;
   readonly isReconnecting: boolean;
   /** Follows again after the job has ended, for example because files were appended. */
@@ -45,13 +46,13 @@ export function useFollow<T>(key: string, follow: Follow<T>): Followed<T> {
       }));
     });
     return () => stop.abort();
-    // `follow` is a new function at every render; `key` says what is followed.
-  }, [key, attempt, isVisible]);
+    // `follow` is a new function at every render; `key` says what is followed. The API rejects calls with an earlier token.
+  }, [key, attempt, isVisible, csrfToken.value]);
 
   const isCurrent = state.key === key;
   return {
     value: isCurrent ? state.value : undefined,
-    problem: isCurrent ? state.problem : undefined,
+    problem: isCurrent && !(state.isReconnecting && state.value) ? state.problem : undefined,
     isReconnecting: isCurrent && state.isReconnecting,
     restart: () => setAttempt((last) => last + 1),
   };
@@ -83,7 +84,7 @@ async function followUntilDone<T>(
       onChange({ problem: lost, isReconnecting: false });
       return;
     }
-    onChange({ problem: undefined, isReconnecting: true });
+    onChange({ problem: lost, isReconnecting: true });
     await new Promise((resolve) => setTimeout(resolve, reconnectDelay(failures)));
   }
 }

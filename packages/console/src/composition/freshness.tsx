@@ -31,7 +31,13 @@ export function Freshness({ report: { current, next_report_at, computed_at }, is
     <Notice>
       <div class="row">
         Files were loaded after this report was counted.
-        <button type="button" onClick={onReload}>
+        <button
+          type="button"
+          onClick={() => {
+            setLoadedSince(null);
+            onReload();
+          }}
+        >
           Show a current report
         </button>
       </div>

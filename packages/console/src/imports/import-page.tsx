@@ -63,7 +63,7 @@ function ImportOf({ id }: { readonly id: number }) {
       }
       actions={
         <>
-          <LiveHint isReconnecting={isReconnecting} isOpen={isOpen(value)} />
+          <LiveHint isReconnecting={isReconnecting} isOpen={!problem && isOpen(value)} />
           <ImportActions record={value} />
         </>
       }

@@ -41,7 +41,9 @@ export function OverlapPage() {
                     <span class="picked-name">
                       {!audience && <Skeleton />}
                       {audience && <bdi>{name(id)}</bdi>}
-                      {audience && 'from' in audience && <span class="missing small">not found</span>}
+                      {audience && 'from' in audience && (
+                        <span class="missing small">{isMissing(audience) ? 'not found' : 'not loaded'}</span>
+                      )}
                     </span>
                     <button
                       type="button"
@@ -92,6 +94,10 @@ export function OverlapPage() {
   );
 }
 
+function isMissing(problem: Problem): boolean {
+  return problem.from === 'api' && problem.status === 404;
+}
+
 type Budgeted = { readonly limit: number; readonly used: number };
 
 function leftOf({ limit, used }: Budgeted): string {
@@ -103,7 +109,7 @@ function costText(audiences: number, budget: Budgeted | undefined): string {
   if (audiences < 2) return 'Choose at least two audiences.';
   const uses = `Uses ${formatCount(costOf(audiences))} of your privacy budget`;
   const isFree = 'Free if it was counted before and the audiences have not changed.';
-  if (!budget || budget.limit === 0) return isFree;
+  if (!budget || budget.limit === 0) return '';
   const left = Math.max(0, budget.limit - budget.used);
   return left < costOf(audiences)
     ? `${uses}, and only ${formatCount(left)} is left. ${isFree}`

@@ -14,8 +14,9 @@ export function rememberAudience(id: number, audience: Known): void {
 /** The audiences with these IDs. Those that were not picked on this page are loaded one by one. */
 export function useAudiences(ids: readonly number[]): ReadonlyMap<number, Known> {
   useEffect(() => {
-    for (const id of ids.filter((one) => !known.value.has(one))) {
-      void load(id);
+    for (const id of ids) {
+      const found = known.peek().get(id);
+      if (!found || 'from' in found) void load(id);
     }
   }, [ids.join(',')]);
   return known.value;

@@ -56,6 +56,7 @@ function Panel({
   // The rules can arrive while files are being added, which takes several steps.
   const currentRules = useRef(rules);
   currentRules.current = rules;
+  const isChecking = job.isChecking || !rules;
   const entries = [...job.entries.values()];
   const { earlier } = job;
   const findings = findingsOf(entries, earlier);
@@ -96,7 +97,7 @@ function Panel({
     files: entries.length,
     earlierFiles: earlier.length,
     maxFiles: limits.files_per_prefix,
-    isChecking: job.isChecking,
+    isChecking,
     isChanging: job.isChanging,
     incomplete,
   });
@@ -105,7 +106,7 @@ function Panel({
       <UnfinishedUploads job={job} />
       {!isSubmitting && <DropZone hasFiles={entries.length > 0} onFiles={(files) => void add(files)} />}
       {entries.length > 0 && <FileList job={job} entries={entries} earlier={earlier} isLocked={isSubmitting} />}
-      {entries.length > 0 && !job.isChecking && (
+      {entries.length > 0 && !isChecking && (
         <Results
           kind={kind}
           findings={findings}
@@ -153,6 +154,7 @@ function useRules(kind: Props['kind'], keyType: 0 | 1, limits: Limits): CheckRul
   const [rules, setRules] = useState<CheckRules | null>(null);
   useEffect(() => {
     const stop = new AbortController();
+    setRules(null);
     const isAudience = kind === 'audience';
     const base = {
       isAudience,
