@@ -156,7 +156,7 @@ describe('a session', () => {
     expect(await page.getByRole('dialog').count()).toBe(0);
     await page.clock.runFor('01:05');
     const dialog = page.getByRole('dialog', { name: 'Are you still there?' });
-    await dialog.getByText('because nothing has been done for a while').waitFor();
+    await dialog.getByText('because you have been inactive').waitFor();
     expect(await findViolations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Stay signed in' }).click();
     await dialog.waitFor({ state: 'detached' });

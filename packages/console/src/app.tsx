@@ -3,6 +3,7 @@ import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { hasExpired } from './expiry.ts';
 import { Page } from './components/page.tsx';
 import { Notice } from './components/state.tsx';
+import { visibleText } from './components/visible-text.ts';
 import { navigation, pageAt, pages } from './pages.ts';
 import { partnerOfLastLink } from './link-memory.ts';
 import { OpenLink } from './open-link.tsx';
@@ -107,7 +108,11 @@ function Shell({ session: { role, name, partner, customer }, session: current }:
         )}
         <div class="who">
           <span>
-            {[tenant === name ? null : tenant, role === 'link' ? 'read only' : name].filter((part) => part).join(' · ')}
+            {visibleText(
+              [tenant === name ? null : tenant, role === 'link' ? 'read only' : name]
+                .filter((part) => part)
+                .join(' · '),
+            )}
           </span>
           <SignOut isLink={role === 'link'} />
         </div>

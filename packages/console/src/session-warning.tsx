@@ -34,10 +34,7 @@ export function SessionWarning({ isLink }: { readonly isLink: boolean }) {
   if (end.isFinal) {
     return (
       <Dialog title={`Your session ends at ${time}`} onClose={close}>
-        <p>
-          A session has a longest duration, which is over then. {isLink ? 'Open the report' : 'Sign in'} again
-          afterward.
-        </p>
+        <p>Sessions have a maximum length. {isLink ? 'Open the report' : 'Sign in'} again afterward.</p>
         <div class="row">
           <button type="button" class="primary" onClick={close}>
             Continue until then
@@ -54,7 +51,7 @@ export function SessionWarning({ isLink }: { readonly isLink: boolean }) {
   return (
     <Dialog title="Are you still there?" onClose={close}>
       <p>
-        {isLink ? 'This report closes' : 'You will be signed out'} at {time}, because nothing has been done for a while.
+        {isLink ? 'This report closes' : 'You will be signed out'} at {time}, because you have been inactive.
       </p>
       {hasFailed && <p role="alert">The API did not answer. Check your connection, and try again.</p>}
       <div class="row">

@@ -166,7 +166,7 @@ function RotateDialog({ of, onDone, onClose }: DialogProps & { readonly of: ApiK
       <OverlapField
         hours={hours}
         onChange={setHours}
-        hint="The old key works for this time. With 0, it stops working at once."
+        hint="The old key works for this time. With 0, it stops working immediately."
       />
     </FormDialog>
   );

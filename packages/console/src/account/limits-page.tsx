@@ -96,7 +96,7 @@ function UsageTable({ id, title, note, usages }: TableProps) {
         <caption class="visually-hidden">{title}</caption>
         <thead>
           <tr>
-            <th scope="col">What</th>
+            <th scope="col">Resource</th>
             <th scope="col" class="number">
               Used
             </th>

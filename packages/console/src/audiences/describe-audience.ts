@@ -10,9 +10,9 @@ export function funnelOf(
   const { uploaded_devices: uploaded, unique_devices: unique, matched_devices: matched } = audience;
   const whole = Math.max(uploaded, unique, 1);
   return [
-    { name: 'Uploaded', devices: uploaded, share: uploaded / whole, note: 'devices in all loaded files' },
-    { name: 'Unique', devices: unique, share: unique / whole, note: 'distinct devices' },
-    { name: 'Matched', devices: matched, share: matched / whole, note: 'of them are in the warehouse' },
+    { name: 'Uploaded', devices: uploaded, share: uploaded / whole, note: 'in all loaded files' },
+    { name: 'Unique', devices: unique, share: unique / whole, note: 'without duplicates' },
+    { name: 'Matched', devices: matched, share: matched / whole, note: 'known to the warehouse' },
   ];
 }
 

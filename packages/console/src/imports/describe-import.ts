@@ -70,7 +70,7 @@ export function summaryOf(record: ImportLog): string {
   const rows = Number(record.total_rows);
   const isDelete = record.log_type === 1;
   if (record.cancel_requested_at !== null && isOpen(record)) {
-    return 'Canceled. The job ends after the jobs ahead of it.';
+    return 'Canceled. The job has not ended yet.';
   }
   if (record.status === 0) {
     const ahead = record.progress.queue_position;

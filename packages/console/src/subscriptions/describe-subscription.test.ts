@@ -5,7 +5,7 @@ const none = { quiet_seconds: null, marker: null, every_seconds: null, daily_at:
 
 describe('the trigger of a subscription', () => {
   it.each([
-    [{ ...none, quiet_seconds: 0 }, 'at once'],
+    [{ ...none, quiet_seconds: 0 }, 'immediately'],
     [{ ...none, quiet_seconds: 10 }, 'after 10 s without changes'],
     [{ ...none, marker: '_SUCCESS' }, 'when _SUCCESS is written'],
     [{ ...none, every_seconds: 3_600 }, 'every 1 h 0 min'],

@@ -7,7 +7,7 @@ export function describeTrigger({ quiet_seconds, marker, every_seconds, daily_at
   if (every_seconds !== null) return `every ${formatDuration(every_seconds)}`;
   if (daily_at !== null) return `daily at ${daily_at} UTC`;
   return quiet_seconds === 0 || quiet_seconds === null
-    ? 'at once'
+    ? 'immediately'
     : `after ${formatDuration(quiet_seconds)} without changes`;
 }
 

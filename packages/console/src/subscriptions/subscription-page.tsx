@@ -102,7 +102,7 @@ function Summary({ subscription }: { readonly subscription: Subscription }) {
         <Fact name="Imports">
           <GivenText text={describeTrigger(trigger)} />
         </Fact>
-        <Fact name="Files that wait">{formatCount(waiting_objects)}</Fact>
+        <Fact name="Waiting files">{formatCount(waiting_objects)}</Fact>
         {next_import_at !== null && status === 'active' && (
           <Fact name="Next import">
             <Time at={next_import_at} />

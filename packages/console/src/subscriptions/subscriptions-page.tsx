@@ -49,7 +49,7 @@ export function SubscriptionsPage() {
   return (
     <Page
       title="Subscriptions"
-      sub="Files that arrive under a prefix are imported by themselves, each version once."
+      sub="Files that arrive under a prefix are imported automatically, once per version."
       actions={
         canWrite && (
           <button type="button" class="primary" onClick={() => setCreating(true)}>

@@ -58,7 +58,7 @@ export function EventsPage() {
     ),
   };
   return (
-    <Page title="Events" sub="What has happened in the last 30 days, newest first. New events appear by themselves.">
+    <Page title="Events" sub="What has happened in the last 30 days, newest first. New events appear automatically.">
       <PagedTable
         listKey="events"
         caption="Events, newest first"

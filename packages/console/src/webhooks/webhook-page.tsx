@@ -166,7 +166,7 @@ function Summary({ webhook }: { readonly webhook: Webhook }) {
           </code>
         </Fact>
         <Fact name="Events">{event_types?.join(', ') ?? 'All'}</Fact>
-        <Fact name="Events that wait">{formatCount(pending_events)}</Fact>
+        <Fact name="Pending events">{formatCount(pending_events)}</Fact>
         <Fact name="Last delivered">
           <LastDelivery webhook={webhook} />
         </Fact>
