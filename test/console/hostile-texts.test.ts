@@ -93,7 +93,7 @@ async function showAll(page: Page): Promise<void> {
   const more = page.getByRole('button', { name: /^(?:Load|Show) more$/ });
   while ((await more.count()) > 0) {
     await more.first().click();
-    await waitUntilLoaded(page);
+    await page.getByRole('button', { name: 'Loading …' }).waitFor({ state: 'detached' });
   }
   await page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
 }

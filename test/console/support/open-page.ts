@@ -27,7 +27,7 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<Ope
   });
   onTestFinished(async ({ task }) => {
     // The picture shows why an element was not found.
-    if (task.result?.state === 'fail')
+    if (task.result?.state === 'fail' && !page.isClosed())
       await page.screenshot({ path: join(logDirectory, `${toFileName(task.name)}.png`), fullPage: true });
     await context.close();
   });
