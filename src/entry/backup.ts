@@ -8,7 +8,7 @@ import { migrateEngine } from '../adapters/clickhouse/migrate.ts';
 import { migrationFolder, readMigrationFiles } from '../adapters/migration-files.ts';
 import { openControlBackup, requireEmptyControl, restoreControl } from '../adapters/postgres/control-backup.ts';
 import { prepareApiRole } from '../adapters/postgres/db/api-role.ts';
-import { underMigrationLock } from '../adapters/postgres/db/migrate.ts';
+import { underMigrationLock } from '../adapters/postgres/db/migration-lock.ts';
 import type { BackupHistory } from '../ports/backup.ts';
 import type { LaneStore } from '../ports/lane-store.ts';
 import { requireRecordedTopology } from '../usecases/admin/topology.ts';

@@ -156,6 +156,9 @@ const settings = z.object({
   INLET_PURGE_WAIT_HOURS: count(12).describe(
     'Longest time, in hours, that rows of a cleared audience wait until they are a tenth of all rows of the partner. Rows of partners with up to a million rows do not wait.',
   ),
+  INLET_KNOWN_DEVICES_DAYS: countOrOff(7).describe(
+    'Number of days between two rebuilds of the known devices, which forget devices that no partner has an attribute of any more. 0 disables them. `inlet known-devices rebuild` rebuilds at any time.',
+  ),
   INLET_TOPOLOGY_SECONDS: count(30).describe(
     'Interval in seconds at which a process compares the recorded shards with its configuration and with the cluster definition on every shard.',
   ),

@@ -2,7 +2,7 @@ import { clickhouseAudienceWarehouse } from '../adapters/clickhouse/audience-war
 import type { Engine } from '../adapters/clickhouse/connect.ts';
 import { clickhouseRepairEngine, findHighestSeqs } from '../adapters/clickhouse/repair.ts';
 import { clickhouseAuditEngine } from '../adapters/clickhouse/row-audit.ts';
-import { underMigrationLock } from '../adapters/postgres/db/migrate.ts';
+import { underMigrationLock } from '../adapters/postgres/db/migration-lock.ts';
 import type { Database } from '../adapters/postgres/db/tables.ts';
 import { moveIdsForward, postgresRepairRecords, recordCounts } from '../adapters/postgres/repair.ts';
 import { postgresAuditRecords } from '../adapters/postgres/row-audit.ts';

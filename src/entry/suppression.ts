@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { clickhouseSuppressionList } from '../adapters/clickhouse/suppression-list.ts';
-import { underMigrationLock } from '../adapters/postgres/db/migrate.ts';
+import { underMigrationLock } from '../adapters/postgres/db/migration-lock.ts';
 import { postgresSuppressionRecords } from '../adapters/postgres/suppression-records.ts';
 import { hashOfDevice } from '../adapters/vault/device-hash.ts';
 import { Failure } from '../domain/failure.ts';

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import type { Engine } from '../adapters/clickhouse/connect.ts';
 import { assignShardIdentities, countMisplacedRows } from '../adapters/clickhouse/topology.ts';
-import { underMigrationLock } from '../adapters/postgres/db/migrate.ts';
+import { underMigrationLock } from '../adapters/postgres/db/migration-lock.ts';
 import { selectQueueStats } from '../adapters/postgres/queue/queue-stats.ts';
 import { Failure } from '../domain/failure.ts';
 import type { ShardRecord } from '../domain/topology.ts';

@@ -3,12 +3,14 @@ import { clickhouseAudienceWarehouse } from '../adapters/clickhouse/audience-war
 import { clickhouseErasure } from '../adapters/clickhouse/erasure/erasure-engine.ts';
 import { clickhouseAudienceProfiler } from '../adapters/clickhouse/index/audience-profiler.ts';
 import { clickhouseDeviceIndex } from '../adapters/clickhouse/index/device-index.ts';
+import { clickhouseKnownDevicesRebuild } from '../adapters/clickhouse/known-devices.ts';
 import { clickhouseRejectReader } from '../adapters/clickhouse/reject-reader.ts';
 import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
 import { postgresChangeFeeds } from '../adapters/postgres/change-feed.ts';
 import { postgresErasureIndex, postgresErasureQueue } from '../adapters/postgres/erasure-queue.ts';
 import { postgresEventLog } from '../adapters/postgres/event-log.ts';
 import { postgresIndexStore } from '../adapters/postgres/index-store.ts';
+import { postgresKnownDevicesStore } from '../adapters/postgres/known-devices-store.ts';
 import { postgresFileStore } from '../adapters/postgres/file-store.ts';
 import { postgresLaneStore } from '../adapters/postgres/lane/lane-store.ts';
 import { postgresBudgetStore } from '../adapters/postgres/report-budget.ts';
@@ -105,6 +107,13 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
     rejectStorage: instrumentPort('storage', 'rejectStorage', s3RejectStorage(s3, publicBucketOf(config))),
     warehouse: instrumentPort('clickhouse', 'warehouse', wrapPort('warehouse', clickhouseWarehouse(engine))),
     index: instrumentPort('clickhouse', 'index', wrapPort('index', clickhouseDeviceIndex(engine))),
+    knownDevices: instrumentPort(
+      'clickhouse',
+      'knownDevices',
+      wrapPort('knownDevices', clickhouseKnownDevicesRebuild(engine)),
+    ),
+    // Not instrumented, because a rebuild runs within a call.
+    knownDevicesStore: postgresKnownDevicesStore(db, connections.postgresUrl),
     erasureQueue: instrumentPort(
       'postgres',
       'erasureQueue',

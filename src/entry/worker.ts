@@ -16,6 +16,7 @@ import {
 } from '../usecases/admin/maintenance.ts';
 import { removeExpiredStorageKeys, removeStorageKeysEverySeconds } from '../usecases/access/rotate-storage-keys.ts';
 import { removeExpiredRecords, retentionTriedEverySeconds } from '../usecases/admin/retention.ts';
+import { forgetTriedEverySeconds, forgetUnheldDevices } from '../usecases/admin/rebuild-known-devices.ts';
 import { foldEverySeconds, foldIndex } from '../usecases/index/fold-index.ts';
 import { refreshMatched, refreshMatchedEverySeconds } from '../usecases/index/refresh-matched.ts';
 import { pause } from '../usecases/admin/pause.ts';
@@ -52,6 +53,7 @@ const deps = {
   maxBatchesPerLane: config.INLET_FILES_OUT_PER_LANE,
   stepsPerTurn: 10,
   purgeWaitSeconds: config.INLET_PURGE_WAIT_HOURS * 3600,
+  rebuildDays: config.INLET_KNOWN_DEVICES_DAYS,
 };
 const liveness = startWorkerLiveness({ url: config.INLET_POSTGRES_URL, log });
 const handBack = new AbortController();
@@ -95,6 +97,11 @@ const sweepers = [
   repeat(removeExpiredReportsEverySeconds * 1000, () => deps.events.removeExpired(), log),
   repeat(removeStorageKeysEverySeconds * 1000, () => removeExpiredStorageKeys(deps), log),
   repeat(retentionTriedEverySeconds * 1000, (signal) => removeExpiredRecords(deps, signal), log),
+  repeat(
+    forgetTriedEverySeconds * 1000,
+    (signal) => whileTopologyMatches(() => forgetUnheldDevices(deps, signal)),
+    log,
+  ),
   repeat(
     config.INLET_PURGE_SECONDS * 1000,
     (signal) => whileTopologyMatches(() => purgeGenerations(deps, signal)),

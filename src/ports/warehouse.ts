@@ -98,18 +98,3 @@ export interface AudienceWarehouse {
    */
   purge(generations: readonly Generation[], signal: AbortSignal): Promise<void>;
 }
-
-/**
- * The steps that rebuild the known devices from the live rows of the warehouse. Every step can be repeated, and a
- * rebuild can start over after any step. Reads see either the old or the new devices of a shard.
- */
-export interface KnownDevicesRebuild {
-  count(): Promise<number>;
-  /** Creates an empty next table. From now on, devices that imports add are written to both tables. */
-  begin(): Promise<void>;
-  /** Adds the devices with a live attribute row to the next table. */
-  fill(): Promise<void>;
-  /** Swaps the two tables atomically on each shard. */
-  swap(): Promise<void>;
-  dropOld(): Promise<void>;
-}

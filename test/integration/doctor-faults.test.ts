@@ -145,6 +145,13 @@ const faults: readonly Fault[] = [
     first: 'Workers',
     message: /^no worker is connected$/,
   },
+  {
+    title: 'a rebuild of the known devices that is overdue',
+    plant: query(`INSERT INTO sweep (name, ran_at) VALUES ('known devices rebuilt', now() - interval '8 days 1 hour')`),
+    undo: query(`DELETE FROM sweep WHERE name = 'known devices rebuilt'`),
+    first: 'Known devices',
+    message: /^rebuilt 8 days ago$/,
+  },
   // ClickHouse
   {
     title: 'a shard that is not running',

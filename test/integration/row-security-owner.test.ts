@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migratePostgres, underMigrationLock } from '../../src/adapters/postgres/db/migrate.ts';
+import { migratePostgres } from '../../src/adapters/postgres/db/migrate.ts';
+import { underMigrationLock } from '../../src/adapters/postgres/db/migration-lock.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { startBoundApi } from '../support/bound-api.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';

@@ -1,5 +1,6 @@
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
-import { migratePostgres, underMigrationLock } from '../../src/adapters/postgres/db/migrate.ts';
+import { migratePostgres } from '../../src/adapters/postgres/db/migrate.ts';
+import { underMigrationLock } from '../../src/adapters/postgres/db/migration-lock.ts';
 import { ensureUploadRules } from '../../src/adapters/s3/bucket-settings.ts';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { Secret } from '../../src/domain/secret.ts';

@@ -87,14 +87,14 @@ function isStageTable(table: string): boolean {
 }
 
 /**
- * Returns all tables that store rows, with two exceptions: the device index, which is rebuilt after a restore, and
- * staging tables that a load is still filling. Such staging tables can be dropped at any time, and the next attempt
+ * Returns all tables that store rows, with three exceptions: the device index, which is rebuilt after a restore, the
+ * table that an interrupted rebuild of the known devices left, and staging tables that a load is still filling. Such staging tables can be dropped at any time, and the next attempt
  * loads their files again.
  */
 async function tablesToHold(shard: Server, database: string, stagedLoadIds: readonly LoadId[]): Promise<string[]> {
   const complete = new Set(stagedLoadIds.map((loadId) => stagingTableNames(loadId).rows));
   const kept = await namesOf(shard, database, `engine LIKE '%MergeTree' AND name != 'schema_migration'`);
-  const derived = new Set<string>([...indexTables, 'index_lease_local']);
+  const derived = new Set<string>([...indexTables, 'index_lease_local', 'known_devices_next_local']);
   return kept.filter((name) => (!name.startsWith('room_') || complete.has(name)) && !derived.has(name));
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { KnownDevicesRebuild } from '../../ports/warehouse.ts';
+import type { KnownDevicesRebuild, NextTables } from '../../ports/known-devices.ts';
 import {
   type Engine,
   type Server,
@@ -21,6 +21,7 @@ const feed = 'known_devices_next_feed';
 
 export function clickhouseKnownDevicesRebuild(engine: Engine): KnownDevicesRebuild {
   return {
+    finishSwap: () => finishInterruptedSwap(engine),
     count: () =>
       sumOverShards(engine, [live], (shard) =>
         selectNumber(shard, { query: `SELECT toString(count()) AS number FROM ${live} FINAL` }),
@@ -28,13 +29,21 @@ export function clickhouseKnownDevicesRebuild(engine: Engine): KnownDevicesRebui
     begin: async () => {
       const rebuildId = randomUUID();
       await onAllServers(engine, (server) => begin(server, rebuildId));
+      return findNext(engine);
     },
-    fill: async () =>
-      void (await onEveryShardInSync(engine, ['device_attributes_local'], (shard) =>
-        fill(shard, engine.shards.length),
-      )),
-    swap: async () => {
+    fill: async (signal) => {
+      await onAllServers(engine, (server) => untilInserted(server, signal));
+      await onEveryShardInSync(engine, ['device_attributes_local'], (shard) =>
+        fill(shard, engine.shards.length, signal),
+      );
+    },
+    abandon: async (tables) => {
+      await requireOwn(engine, tables);
+      await onAllServers(engine, drop);
+    },
+    swap: async (tables) => {
       await syncAllReplicas(engine, [next]);
+      await requireOwn(engine, tables);
       await onAllServers(engine, (server) => server.command({ query: `EXCHANGE TABLES ${live} AND ${next}` }));
     },
     dropOld: async () => void (await onAllServers(engine, drop)),
@@ -59,7 +68,7 @@ export async function findRebuild(shard: Server): Promise<{ readonly table: stri
  * Completes a swap that was interrupted between two replicas of a shard. Both tables have all devices, so the table of the
  * first replica is used.
  */
-export async function finishInterruptedSwap(engine: Engine): Promise<void> {
+async function finishInterruptedSwap(engine: Engine): Promise<void> {
   const pathOf = async (server: Server, table: string): Promise<string> => {
     const query = `SELECT zookeeper_path AS path FROM system.replicas WHERE database = currentDatabase() AND table = '${table}'`;
     return (await selectRows<{ path: string }>(server, query))[0]?.path ?? '';
@@ -79,10 +88,7 @@ async function drop(shard: Server): Promise<void> {
   await dropTable(shard, next);
 }
 
-/**
- * Creates the next table and a view that copies every new device into it. Statements that started before the view was
- * created do not use it, so this function waits for them. Their rows are in the warehouse, where `fill` finds them.
- */
+/** Creates the next table and a view that copies every new device into it. */
 async function begin(shard: Server, rebuildId: string): Promise<void> {
   await drop(shard);
   const current = await engineOf(shard, live);
@@ -93,8 +99,28 @@ async function begin(shard: Server, rebuildId: string): Promise<void> {
   );
   await shard.command({ query: `CREATE TABLE ${next} AS ${live} ENGINE = ${engine}` });
   await shard.command({ query: `CREATE MATERIALIZED VIEW ${feed} TO ${next} AS SELECT device FROM ${live}` });
-  const running = await insertsInto(shard);
-  while (running.size > 0 && (await insertsInto(shard)).intersection(running).size > 0) await pause(100);
+}
+
+/** Returns the UUIDs of the next tables, in the order of the servers. */
+async function findNext(engine: Engine): Promise<NextTables> {
+  const query = `SELECT toString(uuid) AS uuid FROM system.tables WHERE database = currentDatabase() AND name = '${next}'`;
+  const found = await onAllServers(engine, (server) => selectRows<{ uuid: string }>(server, query));
+  return found.flatMap((replicas) => replicas.map(([table]) => table?.uuid ?? ''));
+}
+
+/** A worker that has lost the migration lock must not swap or drop the table that another rebuild is filling. */
+async function requireOwn(engine: Engine, tables: NextTables): Promise<void> {
+  if (String(await findNext(engine)) !== String(tables)) throw new Error(`Another rebuild has replaced ${next}.`);
+}
+
+/**
+ * Waits for statements that started before the view was created, because they do not use it. Their rows are in the
+ * warehouse, where `fill` finds them.
+ */
+async function untilInserted(server: Server, signal: AbortSignal): Promise<void> {
+  const running = await insertsInto(server);
+  while (running.size > 0 && (await insertsInto(server)).intersection(running).size > 0)
+    await pause(100, undefined, { signal });
 }
 
 async function insertsInto(shard: Server): Promise<Set<string>> {
@@ -110,18 +136,40 @@ async function insertsInto(shard: Server): Promise<Set<string>> {
  * Inserts the devices that have a live attribute row, one statement per partner. The view covers
  * partners whose first import ends after this function reads the list of partners.
  */
-async function fill(shard: Server, shards: number): Promise<void> {
+async function fill(shard: Server, shards: number, signal: AbortSignal): Promise<void> {
   const partners = await selectRows<{ id: string }>(
     shard,
     `SELECT DISTINCT partition_id AS id FROM system.parts
      WHERE active AND database = currentDatabase() AND table = 'device_attributes_local'`,
   );
   for (const { id } of partners) {
-    await shard.command({
-      query: `INSERT INTO ${next} (device)
-        ${devicesOfRowsSql('partner_id = {partner: UInt64}', 'FINAL', knownStandIn(standInScope.attribute(), shards))}`,
-      query_params: { partner: id },
-      clickhouse_settings: { max_bytes_before_external_group_by: '268435456' },
-    });
+    const query = `INSERT INTO ${next} (device)
+      ${devicesOfRowsSql('partner_id = {partner: UInt64}', 'FINAL', knownStandIn(standInScope.attribute(), shards))}`;
+    await runUnlessAborted(shard, query, { partner: id }, signal);
+  }
+}
+
+/** Leaves memory and the other processors to loads. */
+const fillSettings = { max_bytes_before_external_group_by: '268435456', max_threads: 2 } as const;
+
+/** Kills the statement if the signal is aborted, because ClickHouse would otherwise complete it. */
+async function runUnlessAborted(
+  server: Server,
+  query: string,
+  query_params: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted();
+  const query_id = `inlet-known-devices-${randomUUID()}`;
+  const kill = (): void => {
+    server
+      .command({ query: 'KILL QUERY WHERE query_id = {id: String} SYNC', query_params: { id: query_id } })
+      .catch(() => undefined); // the statement then runs to its end
+  };
+  signal.addEventListener('abort', kill);
+  try {
+    await server.command({ query, query_params: { ...query_params }, query_id, clickhouse_settings: fillSettings });
+  } finally {
+    signal.removeEventListener('abort', kill);
   }
 }

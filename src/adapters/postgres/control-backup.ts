@@ -7,9 +7,13 @@ import type { Secret } from '../../domain/secret.ts';
 import type { ControlBackup } from '../../ports/backup.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
 import { withParameters } from './libpq-url.ts';
+import { takeMigrationLock } from './db/migration-lock.ts';
 import { laneQueue } from './queue/tokens.ts';
 
 const pollMs = 50;
+
+/** Background work that holds the migration lock gives way within this time. */
+const giveWayMs = 15_000;
 
 /** Opens a backup of PostgreSQL. One session holds the locks and the transaction whose snapshot is dumped. */
 export async function openControlBackup(url: Secret, toolFolder: string): Promise<ControlBackup> {
@@ -19,8 +23,7 @@ export async function openControlBackup(url: Secret, toolFolder: string): Promis
   session.on('error', () => undefined);
   const ask = async <Row extends object>(query: string, values: readonly unknown[] = []): Promise<Row[]> =>
     (await session.query<Row>(query, [...values])).rows;
-  const [lock] = await ask<{ is: boolean }>('SELECT pg_try_advisory_lock($1) AS is', [advisoryLocks.migration]);
-  if (!lock?.is) {
+  if (!(await takeMigrationLock(session, giveWayMs))) {
     await session.end();
     throw new Error('Another backup or a migration is running.');
   }

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { noRole } from '../../adapters/postgres/db/api-role.ts';
 import { requireRowSecurity } from '../../adapters/postgres/db/row-security.ts';
+import { rebuiltKnownDevices } from '../../adapters/postgres/known-devices-store.ts';
 import { selectQueueStats } from '../../adapters/postgres/queue/queue-stats.ts';
 import { thresholds } from '../../usecases/admin/evaluate-alerts.ts';
 import type { Config } from '../config.ts';
@@ -106,6 +107,24 @@ export function postgresChecks(config: Config): Check[] {
           const { workers } = await selectQueueStats(client);
           if (workers === 0) throw new Error('no worker is connected');
           return `${workers} connected`;
+        }),
+    },
+    {
+      name: 'Known devices',
+      needs: controlPlane,
+      remedy: 'Run `inlet known-devices rebuild`. The worker log contains the error. See docs/operators/incidents.md.',
+      run: () =>
+        ask(async (client) => {
+          if (config.INLET_KNOWN_DEVICES_DAYS === 0) return 'not rebuilt (INLET_KNOWN_DEVICES_DAYS is 0)';
+          const { rows } = await client.query<{ days: number }>(
+            `SELECT extract(epoch FROM now() - ran_at)::float8 / 86400 AS days FROM sweep WHERE name = $1`,
+            [rebuiltKnownDevices],
+          );
+          const [row] = rows;
+          if (!row) return 'not rebuilt yet';
+          const message = `rebuilt ${Math.floor(row.days)} days ago`;
+          if (row.days > config.INLET_KNOWN_DEVICES_DAYS + 1) throw new Error(message);
+          return message;
         }),
     },
     {

@@ -362,7 +362,14 @@ export const incidentSections: readonly {
         "failures": [],
         "symptom": "deleted devices still count as matched",
         "check": "",
-        "action": "run `inlet known-devices rebuild`. Imports can continue. If the command is interrupted, run it again"
+        "action": "workers forget them within 7 days (`INLET_KNOWN_DEVICES_DAYS`). To forget them now, run `inlet known-devices rebuild`. Imports can continue. If the command is interrupted, run it again"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "symptom": "doctor: \"Known devices\"",
+        "check": "the worker log names the error (search for \"background task failed\"): a replica that is unavailable, or a full disk",
+        "action": "fix the cause. A worker tries again every hour, or run `inlet known-devices rebuild`"
       },
       {
         "alerts": [],

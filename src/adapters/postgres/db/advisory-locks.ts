@@ -9,6 +9,8 @@ import type { Database } from './tables.ts';
 export const advisoryLocks = {
   /** Session lock of `inlet migrate`. A backup holds it too, so that the schema cannot change during the backup. */
   migration: 7_340_021,
+  /** Shared session lock of processes that hold the migration lock or wait for it. Background work gives way to them. */
+  migrationRequest: 7_340_043,
   /** Hash seed. Transaction lock on a partner name while the partner is created in both stores. */
   partnerName: 7_340_022,
   /** Reserved. Processes of earlier releases lock it while they claim dead generations for purging. */

@@ -4,37 +4,8 @@ import type { Secret } from '../../../domain/secret.ts';
 import type { Log } from '../../../ports/observability.ts';
 import { type MigrationFile, pendingMigrations, readMigrationFiles } from '../../migration-files.ts';
 import { createQueues, startBoss } from '../queue/queues.ts';
-import { advisoryLocks } from './advisory-locks.ts';
 import { prepareApiRole, roleRemedy } from './api-role.ts';
 import { SchemaError } from './schema-error.ts';
-
-/**
- * Runs `run` while holding the migration lock for both databases, so that concurrent deployments wait for each other.
- * The lock is released when the session ends, even if the process dies.
- */
-export async function underMigrationLock<T>(url: Secret, run: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url.reveal(), application_name: 'inlet-migrate' });
-  await client.connect();
-  try {
-    while (!(await tryLock(client))) await pause(lockPollMs);
-    return await run(client);
-  } finally {
-    await client.end();
-  }
-}
-
-const lockPollMs = 200;
-
-/**
- * Does not wait for the lock. A waiting statement would hold a snapshot, and CREATE INDEX CONCURRENTLY waits for all
- * snapshots.
- */
-async function tryLock(client: Client): Promise<boolean> {
-  const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
-    advisoryLocks.migration,
-  ]);
-  return rows[0]?.taken === true;
-}
 
 /**
  * Runs each migration and, if possible, records it in the same transaction. Then updates the queues and the privileges
