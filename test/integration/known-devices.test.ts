@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Engine, closeEngine } from '../../src/adapters/clickhouse/connect.ts';
 import { clickhouseKnownDevicesRebuild } from '../../src/adapters/clickhouse/known-devices.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
+import { openControlBackup } from '../../src/adapters/postgres/control-backup.ts';
 import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
 import { underMigrationLock } from '../../src/adapters/postgres/db/migration-lock.ts';
 import type { Database } from '../../src/adapters/postgres/db/tables.ts';
@@ -233,6 +234,25 @@ describe('rebuilding the known devices', () => {
       expect(await store.isRebuildDue(7)).toBe(true);
       await forgetUnheldDevices(depsWith(), never);
       expect(await known()).toEqual(held);
+    });
+
+    it('gives way to a backup', async () => {
+      await leaveUnheld(3500);
+      await ageLastRebuild(8);
+      const { INLET_POSTGRES_URL: url, INLET_POSTGRES_TOOLS: tools } = stores.config;
+      const filling = Promise.withResolvers<void>();
+      const fill = async (signal: AbortSignal): Promise<void> => {
+        filling.resolve();
+        await waitUntil('a backup waits', () => Promise.resolve(signal.aborted));
+        await steps.fill(signal);
+      };
+      const running = forgetUnheldDevices(depsWith({ fill }), never);
+      await filling.promise;
+      const backup = await openControlBackup(url, tools);
+      await running;
+      await backup.close();
+      expect(await tables()).toEqual([]);
+      expect(await store.isRebuildDue(7)).toBe(true);
     });
 
     it('does nothing while a migration or a backup holds the lock', async () => {
