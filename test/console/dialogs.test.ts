@@ -53,8 +53,8 @@ describe('a dialog that is closed', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).press('Enter');
     await expect.poll(() => focusedText(page)).toBe('Create a key');
     await button.press('Enter');
-    await page.getByRole('textbox', { name: 'Name' }).fill('By keyboard');
-    await page.keyboard.press('Enter');
+    await page.getByRole('checkbox', { name: 'marketplace:read' }).press('Space');
+    await page.getByRole('button', { name: 'Create the key' }).press('Enter');
     await page.getByText('Copy it now.').waitFor();
     await page.getByRole('button', { name: 'Done' }).press('Enter');
     await expect.poll(() => focusedText(page)).toBe('Create a key');

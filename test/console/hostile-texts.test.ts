@@ -89,11 +89,14 @@ async function openWatched(): Promise<Watching> {
 
 /** Opens every page of a list, and everything that is folded. */
 async function showAll(page: Page): Promise<void> {
-  await waitUntilLoaded(page);
   const more = page.getByRole('button', { name: /^(?:Load|Show) more$/ });
-  while ((await more.count()) > 0) {
+  // One list disables its button while it loads, and another one also changes its text.
+  const loading = page.getByRole('button', { name: /^(?:Loading …|Show more)$/, disabled: true });
+  for (;;) {
+    await waitUntilLoaded(page);
+    await expect.poll(() => loading.count()).toBe(0);
+    if ((await more.count()) === 0) break;
     await more.first().click();
-    await page.getByRole('button', { name: 'Loading …' }).waitFor({ state: 'detached' });
   }
   await page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
 }
