@@ -421,7 +421,9 @@ CREATE TABLE public.partner (
     external_id uuid DEFAULT gen_random_uuid() NOT NULL,
     unhyphenated_ids boolean DEFAULT false NOT NULL,
     suspended_at timestamp with time zone,
-    CONSTRAINT partner_audience_bad_row_share_check CHECK (((audience_bad_row_share >= (0)::double precision) AND (audience_bad_row_share <= (1)::double precision)))
+    device_days integer,
+    CONSTRAINT partner_audience_bad_row_share_check CHECK (((audience_bad_row_share >= (0)::double precision) AND (audience_bad_row_share <= (1)::double precision))),
+    CONSTRAINT partner_device_days_check CHECK ((device_days > 0))
 );
 
 CREATE FUNCTION public.partner_with_key(bytea) RETURNS SETOF public.partner
@@ -838,6 +840,19 @@ CREATE TABLE public.dead_generation (
     purged_rows bigint DEFAULT 0 NOT NULL,
     purged_at timestamp with time zone,
     requested_by text
+);
+
+CREATE TABLE public.device_retention (
+    partner_id bigint NOT NULL,
+    forgotten_seq bigint DEFAULT 0 NOT NULL,
+    unseen_seq bigint DEFAULT 0 NOT NULL,
+    is_removing boolean DEFAULT false NOT NULL,
+    rows bigint DEFAULT 0 NOT NULL,
+    attribute_ids bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+    due_at timestamp with time zone DEFAULT now() NOT NULL,
+    failure text,
+    removed_rows bigint DEFAULT 0 NOT NULL,
+    removed_at timestamp with time zone
 );
 
 CREATE TABLE public.drop_cycle (
@@ -1592,6 +1607,9 @@ ALTER TABLE ONLY public.customer
 ALTER TABLE ONLY public.dead_generation
     ADD CONSTRAINT dead_generation_pkey PRIMARY KEY (audience_id, generation);
 
+ALTER TABLE ONLY public.device_retention
+    ADD CONSTRAINT device_retention_pkey PRIMARY KEY (partner_id);
+
 ALTER TABLE ONLY public.drop_cycle
     ADD CONSTRAINT drop_cycle_is_open_key UNIQUE (is_open);
 
@@ -2059,6 +2077,9 @@ ALTER TABLE ONLY public.dead_generation
 ALTER TABLE ONLY public.dead_generation
     ADD CONSTRAINT dead_generation_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
 
+ALTER TABLE ONLY public.device_retention
+    ADD CONSTRAINT device_retention_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.drop_upload
     ADD CONSTRAINT drop_upload_cycle_id_fkey FOREIGN KEY (cycle_id) REFERENCES public.drop_cycle(id);
 
@@ -2235,6 +2256,8 @@ ALTER TABLE public.customer ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.dead_generation ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.device_retention ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.erased_partner ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.erasure ENABLE ROW LEVEL SECURITY;
@@ -2296,6 +2319,8 @@ CREATE POLICY of_partner ON public.console_session USING ((partner_id = public.c
 CREATE POLICY of_partner ON public.customer USING ((partner_id = public.current_partner()));
 
 CREATE POLICY of_partner ON public.dead_generation USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.device_retention USING ((partner_id = public.current_partner()));
 
 CREATE POLICY of_partner ON public.erased_partner USING ((partner_id = public.current_partner()));
 

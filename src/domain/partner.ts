@@ -23,6 +23,8 @@ export type PartnerSettings = {
   readonly audienceBadRowShare: number;
   /** Whether IDs without hyphens are accepted. Otherwise, they are rejected as hashes. */
   readonly unhyphenatedIds: boolean;
+  /** An attribute of a device is removed if no import has published it for this many days. Null keeps it. */
+  readonly deviceDays: number | null;
 };
 
 /** Accepts only plain numbers. Rejects "1%" and an empty string, which JavaScript would convert to 0. */

@@ -5,8 +5,10 @@ import { clickhouseAudienceProfiler } from '../adapters/clickhouse/index/audienc
 import { clickhouseDeviceIndex } from '../adapters/clickhouse/index/device-index.ts';
 import { clickhouseKnownDevicesRebuild } from '../adapters/clickhouse/known-devices.ts';
 import { clickhouseRejectReader } from '../adapters/clickhouse/reject-reader.ts';
+import { clickhouseUnseenRows } from '../adapters/clickhouse/unseen-rows.ts';
 import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
 import { postgresChangeFeeds } from '../adapters/postgres/change-feed.ts';
+import { postgresDeviceRetention } from '../adapters/postgres/device-retention.ts';
 import { postgresErasureIndex, postgresErasureQueue } from '../adapters/postgres/erasure-queue.ts';
 import { postgresEventLog } from '../adapters/postgres/event-log.ts';
 import { postgresIndexStore } from '../adapters/postgres/index-store.ts';
@@ -121,6 +123,12 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
     ),
     erasureEngine: instrumentPort('clickhouse', 'erasureEngine', wrapPort('erasureEngine', clickhouseErasure(engine))),
     erasureIndex: instrumentPort('postgres', 'erasureIndex', wrapPort('erasureIndex', postgresErasureIndex(db))),
+    deviceRetention: instrumentPort(
+      'postgres',
+      'deviceRetention',
+      wrapPort('deviceRetention', postgresDeviceRetention(db)),
+    ),
+    unseenRows: instrumentPort('clickhouse', 'unseenRows', wrapPort('unseenRows', clickhouseUnseenRows(engine))),
     proofSigner: ed25519ProofSigner(config.INLET_PROOF_KEY),
     ...publishingOf(config),
     profiler: instrumentPort('clickhouse', 'profiler', clickhouseAudienceProfiler(engine)),

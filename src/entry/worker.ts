@@ -23,6 +23,7 @@ import { pause } from '../usecases/admin/pause.ts';
 import { matchesTopology } from '../usecases/admin/topology.ts';
 import { runLane } from '../usecases/lane/run-lane.ts';
 import { abandonBatch, loadBatch } from '../usecases/load/load-batch.ts';
+import { removeUnseenDevices, removeUnseenEverySeconds } from '../usecases/privacy/remove-unseen-devices.ts';
 import { runErasures, runErasuresEveryMs } from '../usecases/privacy/run-erasures.ts';
 import { exportRejects, exportRejectsEveryMs } from '../usecases/rejects/export-rejects.ts';
 import {
@@ -93,6 +94,11 @@ const sweepers = [
   ),
   repeat(exportRejectsEveryMs, (signal) => whileTopologyMatches(() => exportRejects(deps, signal)), log),
   repeat(runErasuresEveryMs, (signal) => whileTopologyMatches(() => runErasures(deps, signal)), log),
+  repeat(
+    removeUnseenEverySeconds * 1000,
+    (signal) => whileTopologyMatches(() => removeUnseenDevices(deps, signal)),
+    log,
+  ),
   repeat(removeExpiredReportsEverySeconds * 1000, () => deps.reports.removeExpired(), log),
   repeat(removeExpiredReportsEverySeconds * 1000, () => deps.events.removeExpired(), log),
   repeat(removeStorageKeysEverySeconds * 1000, () => removeExpiredStorageKeys(deps), log),

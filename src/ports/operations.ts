@@ -119,6 +119,8 @@ export type PartnerState = {
   readonly name: string;
   readonly createdAt: Date;
   readonly suspendedAt: Date | null;
+  /** An attribute of a device is removed if no import has published it for this many days. Null keeps it. */
+  readonly deviceDays: number | null;
   readonly openJobs: number;
   readonly apiKeys: {
     /** Keys that are neither revoked nor expired. */

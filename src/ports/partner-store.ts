@@ -6,6 +6,7 @@ import type { Customer, UserToken } from '../domain/customer.ts';
 import type { TokenBearer } from '../domain/issued-token.ts';
 import type { PartnerId } from '../domain/ids.ts';
 import type { Partner, PartnerSettings } from '../domain/partner.ts';
+import type { DeviceRetentionState } from './device-retention.ts';
 
 export type KeyHolder = KeyCaller & {
   /** Whether the key is neither revoked nor expired. */
@@ -26,6 +27,7 @@ export interface PartnerStore {
   /** Returns the external ID that Inlet sends when it assumes a role of this partner. Each partner has its own. */
   readExternalId(partnerId: PartnerId): Promise<string>;
   readSettings(partnerId: PartnerId): Promise<PartnerSettings>;
+  readDeviceRetention(partnerId: PartnerId): Promise<DeviceRetentionState>;
   /** Rejects the partner's keys and sessions, and starts no further job. Suspending again keeps the first time. */
   suspend(partnerId: PartnerId): Promise<void>;
   /** Returns when the partner was suspended. Null if it is not suspended. */

@@ -31,6 +31,8 @@ export type LaterChanges = {
   readonly hasReplace: boolean;
   /** Whether a foreign key may now refer to a different attribute. */
   readonly hasMovedKeys: boolean;
+  /** Whether the rows of the job are removed because they were not seen for the partner's number of days. */
+  readonly isUnseen: boolean;
 };
 
 /** The work whose rows may be missing. */

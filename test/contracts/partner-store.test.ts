@@ -97,12 +97,16 @@ describe('the partner store', () => {
 
   it('allows neither rejected rows nor IDs without hyphens for a new partner until they are set', async () => {
     const [mine, theirs] = [await partners.create(newPartner('settings')), await partners.create(newPartner('other'))];
-    const initial = { audienceBadRowShare: 0, unhyphenatedIds: false };
+    const initial = { audienceBadRowShare: 0, unhyphenatedIds: false, deviceDays: null };
     expect(await partners.readSettings(mine.id)).toEqual(initial);
     await partners.writeSettings(mine.id, { audienceBadRowShare: 0.01 });
     expect(await partners.readSettings(mine.id)).toEqual({ ...initial, audienceBadRowShare: 0.01 });
     await partners.writeSettings(mine.id, { unhyphenatedIds: true });
-    expect(await partners.readSettings(mine.id)).toEqual({ audienceBadRowShare: 0.01, unhyphenatedIds: true });
+    expect(await partners.readSettings(mine.id)).toEqual({
+      ...initial,
+      audienceBadRowShare: 0.01,
+      unhyphenatedIds: true,
+    });
     expect(await partners.readSettings(theirs.id)).toEqual(initial);
   });
 });

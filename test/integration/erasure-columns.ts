@@ -37,5 +37,17 @@ export const erasureColumns = {
     erased_at: 'date?',
     finished_at: 'date?',
   },
+  device_retention: {
+    partner_id: 'number',
+    forgotten_seq: 'number=',
+    unseen_seq: 'number=',
+    is_removing: 'boolean=',
+    rows: 'number=',
+    attribute_ids: 'list=',
+    due_at: 'date=',
+    failure: 'string?',
+    removed_rows: 'number=',
+    removed_at: 'date?',
+  },
   erased_partner: { partner_id: 'number', erased_at: 'date', rows: 'number=' },
 } as const;

@@ -46,6 +46,7 @@ const statementTypes: Specs = {
     next_seq: 'number=',
     audience_bad_row_share: 'number=',
     unhyphenated_ids: 'boolean=',
+    device_days: 'number?',
     external_id: 'string=',
     suspended_at: 'date?',
     purge_after: 'date=',

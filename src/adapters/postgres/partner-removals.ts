@@ -159,6 +159,7 @@ export const recordTables = [
   ['accepted_request', ofPartner],
   ['storage_key', ofPartner],
   ['partner_usage', ofPartner],
+  ['device_retention', ofPartner],
   ['erased_partner', ofPartner],
   ['erasure', ofPartner],
   ['partner', (id) => sql`id = ${id}`],

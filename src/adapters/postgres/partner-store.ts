@@ -5,6 +5,7 @@ import { coalesceEach } from '../coalesce.ts';
 import { selectKeyHolder } from './api-key-store.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database } from './db/tables.ts';
+import { scheduleRemoval, selectRetentionState } from './device-retention.ts';
 
 export function postgresPartnerStore(db: Database): PartnerStore {
   const columns = ['partner.id', 'partner.name', 'partner.prefix'] as const;
@@ -27,7 +28,11 @@ export function postgresPartnerStore(db: Database): PartnerStore {
     readSettings: async (partnerId) => {
       const [settings, ...others] = await db
         .selectFrom('partner')
-        .select(['audience_bad_row_share as audienceBadRowShare', 'unhyphenated_ids as unhyphenatedIds'])
+        .select([
+          'audience_bad_row_share as audienceBadRowShare',
+          'unhyphenated_ids as unhyphenatedIds',
+          'device_days as deviceDays',
+        ])
         .where('id', '=', partnerId)
         .execute();
       if (!settings || others.length > 0) throw new Error(`there is not exactly one partner ${partnerId}`);
@@ -46,12 +51,17 @@ export function postgresPartnerStore(db: Database): PartnerStore {
     resume: async (partnerId) => {
       await db.updateTable('partner').set({ suspended_at: null }).where('id', '=', partnerId).execute();
     },
-    writeSettings: async (partnerId, { audienceBadRowShare, unhyphenatedIds }) => {
+    readDeviceRetention: (partnerId) => selectRetentionState(db, partnerId),
+    writeSettings: async (partnerId, { audienceBadRowShare, unhyphenatedIds, deviceDays }) => {
       const values = {
         ...(audienceBadRowShare === undefined ? {} : { audience_bad_row_share: audienceBadRowShare }),
         ...(unhyphenatedIds === undefined ? {} : { unhyphenated_ids: unhyphenatedIds }),
+        ...(deviceDays === undefined ? {} : { device_days: deviceDays }),
       };
-      await db.updateTable('partner').set(values).where('id', '=', partnerId).execute();
+      await db.transaction().execute(async (tx) => {
+        await tx.updateTable('partner').set(values).where('id', '=', partnerId).execute();
+        if (deviceDays !== undefined) await scheduleRemoval(tx, partnerId);
+      });
     },
   };
 }

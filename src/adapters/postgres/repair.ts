@@ -115,7 +115,10 @@ async function selectLaterChanges(db: Database, partnerId: PartnerId, seq: numbe
       AND audit_log.event IN ('attribute_foreign_key.update', 'attribute_foreign_key.delete')
     LIMIT 1
   `.execute(db);
+  const { rows: unseen } = await sql`
+    SELECT FROM device_retention WHERE partner_id = ${partnerId} AND unseen_seq >= ${seq}`.execute(db);
   return {
+    isUnseen: unseen.length > 0,
     hasMovedKeys: moved.length > 0,
     deletedAttributeIds: [...new Set(rows.flatMap(({ attribute_ids }) => attribute_ids ?? []))],
     hasReplace: rows.some(({ kind }) => kind !== jobKind.delete),

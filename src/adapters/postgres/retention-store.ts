@@ -3,6 +3,7 @@ import type { JobId } from '../../domain/ids.ts';
 import { jobKind, openStatuses } from '../../domain/job.ts';
 import type { ExpiredJobs, RetentionStore } from '../../ports/retention-store.ts';
 import type { Database, Tx } from './db/tables.ts';
+import { recordForgotten } from './device-retention.ts';
 
 export function postgresRetentionStore(db: Database): RetentionStore {
   return {
@@ -129,6 +130,7 @@ async function deleteJobs(db: Database, jobIds: readonly JobId[]): Promise<void>
     await tx.deleteFrom('job_credential').where('job_id', '=', anyOf(jobIds)).execute();
     await tx.deleteFrom('import_log').where('job_id', '=', anyOf(jobIds)).execute();
     await tx.deleteFrom('audience_load').where('job_id', '=', anyOf(jobIds)).execute();
+    await recordForgotten(tx, sql<boolean>`id = ${anyOf(jobIds)}`);
     await tx.deleteFrom('job').where('id', '=', anyOf(jobIds)).execute();
   });
 }

@@ -43,6 +43,10 @@ function erasedAfter(partnerId: RawBuilder<unknown>, time: RawBuilder<unknown>):
     WHERE erased.partner_id = ${partnerId} AND erased.erased_at >= ${time}), 0)`;
 }
 
+/** Rows of these jobs are removed because they were not seen for some time. */
+const isUnseen = sql<boolean>`EXISTS (SELECT FROM device_retention retention
+  WHERE retention.partner_id = job.partner_id AND retention.unseen_seq >= job.seq)`;
+
 /** Omits imports that failed because rows were missing, because their records already say so. */
 async function selectImports(db: Database, scope: AuditScope, page: AuditPage): Promise<RecordedImport[]> {
   const { rows } = await sql<RecordedImport>`
@@ -50,7 +54,8 @@ async function selectImports(db: Database, scope: AuditScope, page: AuditPage): 
       log.unique_devices AS "uniqueDevices",
       EXISTS (SELECT FROM job later WHERE later.partner_id = job.partner_id AND later.seq > job.seq
         AND later.kind IN (${jobKind.import}, ${jobKind.delete}) AND later.listed_at IS NOT NULL) AS "hasLater",
-      ${erasedAfter(sql`job.partner_id`, sql`job.finished_at`)} AS "erasedRows"
+      CASE WHEN ${isUnseen} THEN log.unique_devices
+        ELSE ${erasedAfter(sql`job.partner_id`, sql`job.finished_at`)} END AS "erasedRows"
     FROM job JOIN import_log log ON log.job_id = job.id
     WHERE ${isEnded(scope, page)} AND job.kind = ${jobKind.import} AND job.listed_at IS NOT NULL
       AND job.failure_code IS DISTINCT FROM 'rows_missing'

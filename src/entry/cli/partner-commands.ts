@@ -1,5 +1,6 @@
 import { type Column, type Output, countOf, fieldList, outputFor } from '@inlet/cli';
 import { type Command, Option } from 'commander';
+import { toDeviceDays } from '../../domain/device-retention.ts';
 import { toBadRowShare } from '../../domain/partner.ts';
 import type { StorageGrant } from '../../ports/object-store.ts';
 import {
@@ -105,18 +106,32 @@ export function addPartnerCommands(program: Command): void {
         'whether files may contain IDs without hyphens, which are otherwise rejected as hashes',
       ).choices(['yes', 'no']),
     )
-    .action((name: string, { audienceBadRows, unhyphenatedIds, ...options }: SetOptions) =>
+    .option(
+      '--device-days <days>',
+      'remove an attribute of a device this many days after the end of the last import that published it, or "off" to keep it; audiences are not affected',
+    )
+    .action((name: string, { audienceBadRows, unhyphenatedIds, deviceDays, ...options }: SetOptions) =>
       withWiring(async (deps) => {
+        const jobDays = deps.config.INLET_RETENTION_DAYS;
         const settings = {
+          ...(deviceDays === undefined ? {} : { deviceDays: toDeviceDays(deviceDays, jobDays) }),
           ...(audienceBadRows === undefined ? {} : { audienceBadRowShare: toBadRowShare(audienceBadRows) }),
           ...(unhyphenatedIds === undefined ? {} : { unhyphenatedIds: unhyphenatedIds === 'yes' }),
         };
-        show(outputFor(options), await setPartner(deps, name, settings));
+        const output = outputFor(options);
+        show(output, await setPartner(deps, name, settings));
+        if (typeof settings.deviceDays !== 'number') return;
+        output.note('The first removal starts in an hour and cannot be undone.');
+        output.note(`Until then, prevent it with \`inlet partner set ${name} --device-days off\`.`);
       }),
     );
 }
 
-type SetOptions = OutputOptions & { readonly audienceBadRows?: string; readonly unhyphenatedIds?: 'yes' | 'no' };
+type SetOptions = OutputOptions & {
+  readonly audienceBadRows?: string;
+  readonly unhyphenatedIds?: 'yes' | 'no';
+  readonly deviceDays?: string;
+};
 
 const listColumns: readonly Column<ReturnType<typeof listRecord>>[] = [
   { title: 'ID', align: 'right', of: ({ partner_id }) => partner_id },
@@ -141,6 +156,7 @@ function listRecord(partner: PartnerState) {
     open_jobs: partner.openJobs,
     api_keys: partner.apiKeys,
     stored_rows: usedIfMeasured(partner.usage.storedRows),
+    device_days: partner.deviceDays,
     last_active_at: partner.lastActiveAt,
     created_at: partner.createdAt,
     suspended_at: partner.suspendedAt,
@@ -167,10 +183,23 @@ function show(output: Output, partner: ShownPartner): void {
         ['external ID', partner.externalId],
         ['allowed bad rows', `${partner.audienceBadRowShare * 100} % of an audience file`],
         ['unhyphenated IDs', partner.unhyphenatedIds ? 'accepted' : 'rejected'],
+        ...retentionFields(partner),
       ],
       output.stdout,
     ),
   );
+}
+
+function retentionFields({ deviceDays, deviceRetention }: ShownPartner): [string, string][] {
+  const { removedRows, removedAt, dueAt, failure } = deviceRetention;
+  return [
+    ['unseen devices', deviceDays === null ? 'kept' : `removed after ${deviceDays} days`],
+    ...(removedAt === null
+      ? []
+      : [['removed rows', `${countOf(removedRows)}, last ${when(removedAt)}`] satisfies [string, string]]),
+    ...(dueAt === null ? [] : [['next removal', when(dueAt)] satisfies [string, string]]),
+    ...(failure === null ? [] : [['last failure', failure] satisfies [string, string]]),
+  ];
 }
 
 type Issued = {
@@ -195,7 +224,7 @@ function issuedFields({ partner_id, name, external_id, api_key, storage }: Issue
 }
 
 function record(partner: ShownPartner): object {
-  const { id, name, prefix, externalId, audienceBadRowShare, unhyphenatedIds } = partner;
+  const { id, name, prefix, externalId, audienceBadRowShare, unhyphenatedIds, deviceDays, deviceRetention } = partner;
   return {
     partner_id: id,
     name,
@@ -204,5 +233,12 @@ function record(partner: ShownPartner): object {
     external_id: externalId,
     audience_bad_row_share: audienceBadRowShare,
     unhyphenated_ids: unhyphenatedIds,
+    device_days: deviceDays,
+    device_retention: {
+      removed_rows: deviceRetention.removedRows,
+      removed_at: deviceRetention.removedAt,
+      due_at: deviceRetention.dueAt,
+      failure: deviceRetention.failure,
+    },
   };
 }

@@ -26,6 +26,7 @@ function storeOf(holder: KeyHolder | null) {
       readSettings: never,
       suspend: never,
       readSuspension: never,
+      readDeviceRetention: never,
       resume: never,
       writeSettings: never,
       findByKeyHash: (hash: Uint8Array) => {

@@ -5,6 +5,7 @@ import { type Partner, type PartnerSettings, partnerNamePattern, prefixOfPartner
 import type { Secret } from '../../domain/secret.ts';
 import type { KeyIssuer } from '../../ports/crypto.ts';
 import type { StorageProvisioner } from '../../ports/object-store.ts';
+import type { DeviceRetentionState } from '../../ports/device-retention.ts';
 import type { PartnerRemovals } from '../../ports/partner-removal.ts';
 import type { PartnerStore, AttributeStore } from '../../ports/partner-store.ts';
 
@@ -91,13 +92,18 @@ export async function resumePartner(deps: SuspendDeps, name: string): Promise<Pa
 }
 
 export type ShownPartner = Partner &
-  PartnerSettings & { readonly externalId: string; readonly suspendedAt: Date | null };
+  PartnerSettings & {
+    readonly externalId: string;
+    readonly suspendedAt: Date | null;
+    readonly deviceRetention: DeviceRetentionState;
+  };
 
 export async function showPartner(deps: SettingsDeps, name: string): Promise<ShownPartner> {
   const partner = await partnerNamed(deps, name);
   const externalId = await deps.partners.readExternalId(partner.id);
   const suspendedAt = await deps.partners.readSuspension(partner.id);
-  return { ...partner, externalId, suspendedAt, ...(await deps.partners.readSettings(partner.id)) };
+  const deviceRetention = await deps.partners.readDeviceRetention(partner.id);
+  return { ...partner, externalId, suspendedAt, deviceRetention, ...(await deps.partners.readSettings(partner.id)) };
 }
 
 /** Returns the resulting settings. */
@@ -107,7 +113,10 @@ export async function setPartner(
   settings: Partial<PartnerSettings>,
 ): Promise<ShownPartner> {
   if (Object.keys(settings).length === 0)
-    throw new Failure('invalid_request', 'No setting was given. Pass --audience-bad-rows or --unhyphenated-ids.');
+    throw new Failure(
+      'invalid_request',
+      'No setting was given. Pass --audience-bad-rows, --unhyphenated-ids, or --device-days.',
+    );
   await deps.partners.writeSettings((await partnerNamed(deps, name)).id, settings);
   return showPartner(deps, name);
 }

@@ -25,7 +25,7 @@ const file: FileToRepair = {
   totalRows: 10,
   acceptedRows: 10,
 };
-const nothing: LaterChanges = { deletedAttributeIds: [], hasReplace: false, hasMovedKeys: false };
+const nothing: LaterChanges = { deletedAttributeIds: [], hasReplace: false, hasMovedKeys: false, isUnseen: false };
 const replacing = { ...file, target: { kind: 'attributes', versions: versionsOfJob(2), isReplacing: true } } as const;
 const ofAudience = { ...file, keyType: null, target: { kind: 'audience', audienceId: 1, generation: 1 } } as const;
 const inOwnBucket = { ...file, source: { ...file.source, pathType: pathType.partnerBucket } };
@@ -93,13 +93,14 @@ describe('repairing a file', () => {
       { ...file, keyType: keyType.attributeId },
       { hasMovedKeys: true },
     ],
-    ['it belongs to an audience', ofAudience, { hasReplace: true, hasMovedKeys: true }],
+    ['it belongs to an audience', ofAudience, { hasReplace: true, hasMovedKeys: true, isUnseen: true }],
     ['it replaced rows', replacing, {}],
   ])('is possible if %s', (_what, one, changes) => {
     expect(obstacleOf(one, { ...nothing, ...changes })).toBeNull();
   });
 
   it.each<[string, FileToRepair, Partial<LaterChanges>, RegExp]>([
+    ['its rows were removed because they were not seen', file, { isUnseen: true }, /not seen/],
     ['a later import has replaced its rows', file, { hasReplace: true }, /mode "replace"/],
     ['its foreign keys may refer to other attributes', file, { hasMovedKeys: true }, /foreign keys/],
     ['it replaced rows that were deleted since', replacing, { deletedAttributeIds: [9] }, /have been deleted/],

@@ -247,6 +247,7 @@ async function addWhileIdle(
   const changes = await repairRecords.findLaterChanges(partnerId, seq);
   // A delete or replacement may have ended since the files were staged.
   if (changes.hasReplace && target.kind === 'attributes') return staged.map(({ file }) => describe(file, replaced));
+  if (changes.isUnseen && target.kind === 'attributes') return staged.map(({ file }) => describe(file, unseen));
   const except = changes.deletedAttributeIds;
   const lines: string[] = [];
   for (const one of staged) {
@@ -272,6 +273,8 @@ function listChanged(): Failure {
 
 const replaced = 'a later import with mode "replace" has replaced its rows, or should have. Import it again.';
 
+const unseen = 'its devices were not seen for the number of days that is set for the partner, and are removed.';
+
 /** Returns the reason why the files of a job cannot be loaded again, or null if they can. */
 async function findObstacle(deps: RepairDeps, [first]: readonly FileToRepair[]): Promise<string | null> {
   if (!first) return null;
@@ -282,6 +285,7 @@ export function obstacleOf({ source, target, keyType }: FileToRepair, changes: L
   if (source.pathType !== pathType.sharedBucket)
     return 'it is in a partner-owned bucket. The partner must import it again.';
   if (target.kind !== 'attributes') return null;
+  if (changes.isUnseen) return unseen;
   if (changes.hasReplace) return replaced;
   if (changes.hasMovedKeys && keyType === keyTypes.foreignKey)
     return 'foreign keys have been changed since. The partner must import it again.';

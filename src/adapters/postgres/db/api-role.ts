@@ -162,6 +162,7 @@ export const closedToApi: Readonly<Record<string, string>> = {
   drop_fetch: 'used by `inlet privacy drop`; metrics are read through drop_waits()',
   drop_upload: 'used by `inlet privacy drop`',
   erasure_batch: 'used by workers and `inlet privacy`',
+  device_retention: 'used by workers and `inlet partner`',
   erased_partner: 'written by workers and read by `inlet audit`',
   index_change: 'written by triggers and read by workers',
   index_fold: 'read through folds_of_all()',

@@ -19,10 +19,24 @@ type PartnerTable = {
   next_seq: Generated<number>;
   audience_bad_row_share: Generated<number>;
   unhyphenated_ids: Generated<boolean>;
+  device_days: number | null;
   external_id: Generated<string>;
   suspended_at: Date | null;
   purge_after: Timestamp;
   created_at: Timestamp;
+};
+
+type DeviceRetentionTable = {
+  partner_id: PartnerId;
+  forgotten_seq: Generated<number>;
+  unseen_seq: Generated<number>;
+  is_removing: Generated<boolean>;
+  rows: Generated<number>;
+  attribute_ids: Generated<number[]>;
+  due_at: Timestamp;
+  failure: string | null;
+  removed_rows: Generated<number>;
+  removed_at: Date | null;
 };
 
 type ApiKeyTable = {
@@ -454,6 +468,7 @@ export type Tables = {
   backup: BackupTable;
   erasure: ErasureTable;
   erasure_batch: ErasureBatchTable;
+  device_retention: DeviceRetentionTable;
   erased_partner: { partner_id: PartnerId; erased_at: Date; rows: Generated<number> };
   source_bucket: { identity: string; recorded_at: Timestamp };
   job_file_reject: JobFileRejectTable;

@@ -9,6 +9,7 @@ type Row = {
   name: string;
   created_at: Date;
   suspended_at: Date | null;
+  device_days: number | null;
   open_jobs: number;
   valid_keys: number;
   all_keys: number;
@@ -19,7 +20,7 @@ type Page = Parameters<OperatorReads['listPartners']>[0];
 
 export async function listPartners(db: Database, { afterId, limit }: Page): Promise<PartnerState[]> {
   const { rows } = await sql<Row>`
-    SELECT p.id, p.name, p.created_at, p.suspended_at, k.valid_keys, k.all_keys,
+    SELECT p.id, p.name, p.created_at, p.suspended_at, p.device_days, k.valid_keys, k.all_keys,
       (SELECT count(*) FROM job WHERE partner_id = p.id AND status IN (0, 1)) AS open_jobs,
       greatest(k.last_used_at,
         (SELECT created_at FROM job WHERE partner_id = p.id ORDER BY seq DESC LIMIT 1)) AS last_active_at
@@ -44,6 +45,7 @@ export async function listPartners(db: Database, { afterId, limit }: Page): Prom
       name: row.name,
       createdAt: row.created_at,
       suspendedAt: row.suspended_at,
+      deviceDays: row.device_days,
       openJobs: row.open_jobs,
       apiKeys: { valid: row.valid_keys, all: row.all_keys },
       lastActiveAt: row.last_active_at,
