@@ -144,6 +144,11 @@ const listColumns: readonly Column<ReturnType<typeof listRecord>>[] = [
     align: 'right',
     of: ({ stored_rows }) => (stored_rows === null ? 'not measured' : countOf(stored_rows)),
   },
+  {
+    title: 'DEVICE DAYS',
+    align: 'right',
+    of: ({ device_days }) => (device_days === null ? '-' : countOf(device_days)),
+  },
   { title: 'LAST ACTIVE', of: ({ last_active_at }) => when(last_active_at) },
   { title: 'CREATED', of: ({ created_at }) => when(created_at) },
 ];
