@@ -93,6 +93,9 @@ describe('removing devices that were not seen for a number of days', () => {
     await commandOnShards(stores, `INSERT INTO audience_devices_local SELECT ${id}, 1, 1, '${device(2)}', '', 1`);
     expect(await inlet('partner', 'show', name)).toMatch(/unseen devices\s+kept/);
     expect(await inlet('partner', 'set', name, '--device-days', '90')).toContain('The first removal starts in an hour');
+    const limitsOf = async ({ client }: Customer): Promise<unknown> => (await client.request('/v1/limits')).json();
+    expect(await limitsOf(mine)).toMatchObject({ device_days: 90 });
+    expect(await limitsOf(other)).not.toHaveProperty('device_days');
     await removeNow();
     expect(await storedRows(id)).toHaveLength(6);
 

@@ -78,6 +78,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /from "user_token" as "token" .* "token"\."partner_id" = \$/,
     'follows a statement that has found the customer for the caller',
   ],
+  'device-retention.ts': Array.from({ length: 7 }, () => byBoth),
   'erasure-batches.ts': [byWorkers],
   'erasure-store.ts': [
     /from "erasure" where "partner_id" = \$\d+ and "id" < \$/,
@@ -133,8 +134,8 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     ofFoundJob,
   ],
   'reject-queue.ts': Array.from({ length: 3 }, () => byWorkers),
-  'repair.ts': Array.from({ length: 7 }, () => byCommands),
-  'row-audit.ts': Array.from({ length: 6 }, () => byCommands),
+  'repair.ts': Array.from({ length: 8 }, () => byCommands),
+  'row-audit.ts': Array.from({ length: 7 }, () => byCommands),
   'own-access/own-customers.ts': [
     /^update "customer" .* where "partner_id" = \$/,
     /^update "user_token" .* where "partner_id" = \$/,

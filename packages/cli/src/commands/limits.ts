@@ -21,7 +21,8 @@ export function addLimitsCommand(program: Command): void {
           {
             title: 'VALUE',
             align: 'right',
-            of: ([, value]) => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : value.toLocaleString('en')),
+            of: ([, value]) =>
+              typeof value === 'boolean' ? (value ? 'yes' : 'no') : (value?.toLocaleString('en') ?? '-'),
           },
         ],
         Object.entries(others),

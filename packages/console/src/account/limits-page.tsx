@@ -54,6 +54,13 @@ function Content({ limits, isCustomer }: { readonly limits: Limits; readonly isC
             {limits.audience_bad_row_share === 0 ? 'None' : `Up to ${formatPercent(limits.audience_bad_row_share)}`}
           </Fact>
           <Fact name="IDs without hyphens">{limits.unhyphenated_ids ? 'Accepted' : 'Rejected as hashes'}</Fact>
+          {!isCustomer && (
+            <Fact name="Attributes of a device">
+              {limits.device_days === undefined
+                ? 'Kept until deleted'
+                : `Kept for ${formatCount(limits.device_days)} days`}
+            </Fact>
+          )}
           {!isCustomer && <Fact name="Keys in one delete">{formatCount(limits.keys_per_delete)}</Fact>}
         </dl>
       </section>

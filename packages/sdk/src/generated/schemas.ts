@@ -797,6 +797,8 @@ export type Limits = {
   readonly audience_bad_row_share: number;
   /** Whether files may contain IDs without hyphens. If not, they are rejected as `hashed_id`. */
   readonly unhyphenated_ids: boolean;
+  /** Number of days after which an attribute of a device is removed, counted from the end of the last import that contained the device with the attribute. Missing if attributes are kept until you delete them. Audiences are not affected. */
+  readonly device_days?: number | undefined;
   /** Maximum size of a gzipped file. */
   readonly gzip_file_bytes: number;
   /** Maximum size of an uncompressed file, and of a gzipped file after decompression. */

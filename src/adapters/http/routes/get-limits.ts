@@ -56,6 +56,10 @@ export const limitsSchema = z
     unhyphenated_ids: z.boolean().meta({
       description: 'Whether files may contain IDs without hyphens. If not, they are rejected as `hashed_id`.',
     }),
+    device_days: z.number().int().min(1).optional().meta({
+      description:
+        'Number of days after which an attribute of a device is removed, counted from the end of the last import that contained the device with the attribute. Missing if attributes are kept until you delete them. Audiences are not affected.',
+    }),
     gzip_file_bytes: limit('Maximum size of a gzipped file.'),
     plain_file_bytes: limit('Maximum size of an uncompressed file, and of a gzipped file after decompression.'),
     line_bytes: limit('Maximum length of a line. A longer line is rejected.'),
@@ -132,6 +136,7 @@ export const getLimits = defineRoute({
       keys_per_delete: 1_000,
       audience_bad_row_share: 0,
       unhyphenated_ids: false,
+      device_days: 90,
       gzip_file_bytes: 5_000_000_000,
       plain_file_bytes: 50_000_000_000,
       line_bytes: 102_400,
@@ -182,6 +187,7 @@ export const getLimits = defineRoute({
         keys_per_delete: maxKeysPerDelete,
         audience_bad_row_share: settings.audienceBadRowShare,
         unhyphenated_ids: settings.unhyphenatedIds,
+        ...(settings.deviceDays !== null && { device_days: settings.deviceDays }),
         gzip_file_bytes: limits.maxGzipFileBytes,
         plain_file_bytes: limits.maxPlainFileBytes,
         line_bytes: limits.maxLineBytes,
