@@ -236,6 +236,25 @@ describe('removing devices that were not seen for a number of days', () => {
     });
   });
 
+  it('shows in the partner and in inlet doctor why the last attempt failed, until one succeeds', async () => {
+    const customer = await newCustomer();
+    const { id, name } = customer.partner;
+    await importRows(customer, [`${device(31)},sport`]);
+    await age(id, 91);
+    await inlet('partner', 'set', name, '--device-days', '90');
+    const diagnose = async (): Promise<string> => {
+      const { out, err } = await runOperator(stores.environment, ['doctor']);
+      return out + err;
+    };
+    await deps.deviceRetention.postpone(id, 600, 'no space left');
+    expect(await diagnose()).toContain(`Unseen devices: not removed: ${name}: no space left`);
+    expect(await inlet('partner', 'show', name)).toMatch(/last failure\s+no space left/);
+    await makeDue(id);
+    await untilRemoved(id);
+    expect(await diagnose()).toContain('ok     Unseen devices: removed for');
+    expect(await inlet('partner', 'show', name)).not.toContain('last failure');
+  });
+
   it('rejects a number of days for which records of jobs are not kept', async () => {
     const { partner } = await newCustomer();
     const { code, err } = await runOperator(stores.environment, [

@@ -139,6 +139,23 @@ export function postgresChecks(config: Config): Check[] {
           return message;
         }),
     },
+    {
+      name: 'Unseen devices',
+      needs: controlPlane,
+      remedy:
+        'Fix what the failure names. Workers try again every ten minutes. `inlet partner show` shows the next attempt.',
+      run: () =>
+        ask(async (client) => {
+          const { rows } = await client.query<{ partners: number; failures: string | null }>(
+            `SELECT count(*)::int AS partners, string_agg(format('%s: %s', p.name, r.failure), '; ') FILTER (WHERE r.failure IS NOT NULL) AS failures
+             FROM device_retention r JOIN partner p ON p.id = r.partner_id WHERE p.device_days IS NOT NULL OR r.is_removing`,
+          );
+          const [row] = rows;
+          if (!row) throw new Error('PostgreSQL returned no row');
+          if (row.failures !== null) throw new Error(`not removed: ${row.failures.slice(0, 1_000)}`);
+          return `removed for ${row.partners} partners`;
+        }),
+    },
   ];
 }
 

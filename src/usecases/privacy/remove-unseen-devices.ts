@@ -45,6 +45,7 @@ export async function removeUnseenDevices(deps: Deps, signal: AbortSignal): Prom
 
 async function removeOfPartner(deps: Deps, partnerId: PartnerId, signal: AbortSignal): Promise<void> {
   const { deviceRetention, unseenRows, retention, log } = deps;
+  const turn = AbortSignal.timeout(maxTurnMs);
   try {
     const removal = await deviceRetention.begin(partnerId, retention.jobDays);
     if (!removal) {
@@ -53,13 +54,18 @@ async function removeOfPartner(deps: Deps, partnerId: PartnerId, signal: AbortSi
     }
     const found = await unseenRows.find(removal);
     await deviceRetention.recordFound(removal, found);
-    if (found.rows > 0) await unseenRows.remove(removal, AbortSignal.any([signal, AbortSignal.timeout(maxTurnMs)]));
+    if (found.rows > 0) await unseenRows.remove(removal, AbortSignal.any([signal, turn]));
     const remaining = await unseenRows.countRemaining(removal);
     if (remaining > 0) throw new Error(`${remaining} of ${found.rows} rows are still stored.`);
     await deviceRetention.finish(removal);
     if (found.rows > 0) log.info({ ...removal, rows: found.rows }, 'unseen devices removed');
   } catch (error) {
     if (signal.aborted) return;
+    if (turn.aborted) {
+      log.info({ partnerId }, 'unseen devices are still being removed');
+      await deviceRetention.postpone(partnerId, retryAfterSeconds, null);
+      return;
+    }
     log.warn({ partnerId, err: error }, 'unseen devices not removed');
     const failure = error instanceof Error ? error.message : String(error);
     await deviceRetention.postpone(partnerId, retryAfterSeconds, failure.slice(0, 500));

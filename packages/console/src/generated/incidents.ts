@@ -333,6 +333,13 @@ export const incidentSections: readonly {
         "action": "open the network, or fix the settings of the workers. No event is lost"
       },
       {
+        "alerts": [],
+        "failures": [],
+        "symptom": "doctor: \"Unseen devices\"",
+        "check": "the check and `inlet partner show` name the last failure; the worker log names the error (search for \"unseen\")",
+        "action": "make every replica available, because an unavailable one cannot be counted, and free disk space for the mutation. The removal is repeated every ten minutes"
+      },
+      {
         "alerts": [
           "InletErasureOverdue"
         ],
