@@ -15,6 +15,12 @@ export const defaultLimits: Limits = {
 /** The number of additional deletes that a partner can submit after reaching the maximum number of open jobs. */
 export const openDeletesAboveLimit = 20;
 
+/**
+ * A job that is canceled before its start stays open until the jobs before it end. It makes room for another job, until
+ * the partner has this many times the maximum number of open jobs.
+ */
+export const openJobsWithCanceled = 5;
+
 /** The body of a delete request with this many keys fits into the maximum body size. */
 export const maxKeysPerDelete = 1_000;
 

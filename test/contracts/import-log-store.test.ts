@@ -12,6 +12,7 @@ import { aesGcmSealer } from '../../src/adapters/vault/aes-gcm-sealer.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { importMode, keyType, logType, pathType } from '../../src/domain/import-log.ts';
 import { jobStatus } from '../../src/domain/job.ts';
+import { openJobsWithCanceled } from '../../src/domain/limits.ts';
 import type { ImportLogStore, NewImport } from '../../src/ports/import-log-store.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { type TestStores, createPostgresStores } from '../support/stores.ts';
@@ -153,6 +154,22 @@ describe('the import log store', () => {
     expect(await importLogs.find(mine, id)).toMatchObject({
       status: jobStatus.failed,
       errors: [{ code: 'no_files', message: 'No object has the path "1.csv".', file: null, row: null, count: 1 }],
+    });
+  });
+
+  it('accepts other jobs in place of those canceled before their start, up to a limit on all of them', async () => {
+    const first = await importLogs.submitImport(mine, request('first.csv'), 2);
+    const canceled: number[] = [];
+    for (let n = 1; n < 2 * openJobsWithCanceled; n++) {
+      const id = await importLogs.submitImport(mine, request(`${n}.csv`), 2);
+      await importLogs.cancel(mine, id, () => ({ is: 'never started' }));
+      canceled.push(id);
+    }
+    expect(await importLogs.find(mine, first)).toMatchObject({ status: jobStatus.pending });
+    expect(await importLogs.find(mine, canceled[0] ?? 0)).toMatchObject({ status: jobStatus.pending });
+    await expect(importLogs.submitImport(mine, request('next.csv'), 2)).rejects.toMatchObject({
+      code: 'too_many_open_jobs',
+      detail: 'The partner has 10 open jobs, including canceled ones, which is the limit.',
     });
   });
 

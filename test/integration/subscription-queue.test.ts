@@ -141,6 +141,10 @@ describe('the queue of subscriptions', () => {
       await deps.subscriptionQueue.finish(held, limits);
     }
     expect(await deps.subscriptions.get(partner.id, id)).toMatchObject({ waitingObjects: 2, waitsFor: 'open_imports' });
+    await query('UPDATE job SET cancelled = true WHERE partner_id = $1 AND seq = 5', partner.id);
+    await makeDue(id);
+    const next = await deps.subscriptionQueue.finish(await claimOf(id), limits);
+    expect(next).toMatchObject({ objects: 2, waitsFor: null });
     await query('UPDATE subscription_state SET is_active = false WHERE subscription_id = $1', id);
     const other = await subscribe(partner, atOnce, 'in/');
     await makeDue(other.id);

@@ -3,6 +3,7 @@ import { type PgBoss, fromKysely } from 'pg-boss';
 import { Failure } from '../../../domain/failure.ts';
 import type { BatchId, JobId, PartnerId } from '../../../domain/ids.ts';
 import { type Quotas, requireQuota } from '../../../domain/quota.ts';
+import { openJobsWithCanceled } from '../../../domain/limits.ts';
 import { errorOfJob } from '../../../domain/import-log.ts';
 import { type JobKind, cancelledBeforeStart, jobKind, jobStatus, openStatuses } from '../../../domain/job.ts';
 import type { CountsBefore, LaneJob, LaneStep, LaneStore, LaneToken, StagedLoad } from '../../../ports/lane-store.ts';
@@ -408,6 +409,17 @@ export async function endCanceledJobs(tx: Tx, partnerId: PartnerId): Promise<voi
   }
 }
 
+function requireFewOpenJobs(open: { readonly all: number; readonly canceled: number }, max: number): void {
+  const maxWithCanceled = max * openJobsWithCanceled;
+  if (open.all - open.canceled > max)
+    throw new Failure('too_many_open_jobs', `The partner has ${max} open jobs, which is the limit.`);
+  if (open.all > maxWithCanceled)
+    throw new Failure(
+      'too_many_open_jobs',
+      `The partner has ${maxWithCanceled} open jobs, including canceled ones, which is the limit.`,
+    );
+}
+
 /**
  * Appends a job to the partner's lane, writes its record, and sends the lane's token, all in the caller's transaction.
  * The caller must pass `quotas` for a job that adds data. Such a job is rejected if a quota was reached at the last
@@ -435,14 +447,14 @@ export async function submitJob<T>(
     .values({ partner_id: partnerId, seq, kind })
     .returning([
       'id',
-      sql<number>`(SELECT count(*) + 1 FROM job WHERE partner_id = ${partnerId} AND status IN (0, 1))`.as('openJobs'),
+      sql<{ all: number; canceled: number }>`(
+        SELECT json_build_object('all', count(*) + 1, 'canceled', count(*) FILTER (WHERE cancelled))
+        FROM job WHERE partner_id = ${partnerId} AND status IN (0, 1))`.as('openJobs'),
       sql<number | null>`(SELECT stored_rows FROM partner_usage WHERE partner_id = ${partnerId})`.as('storedRows'),
       sql<number | null>`(SELECT stored_bytes FROM partner_usage WHERE partner_id = ${partnerId})`.as('storedBytes'),
     ])
     .executeTakeFirstOrThrow();
-  if (job.openJobs > maxOpenJobs) {
-    throw new Failure('too_many_open_jobs', `The partner has ${maxOpenJobs} open jobs, which is the limit.`);
-  }
+  requireFewOpenJobs(job.openJobs, maxOpenJobs);
   if (quotas) {
     requireQuota('storedRows', quotas, { used: job.storedRows ?? 0, added: 1 });
     requireQuota('storedBytes', quotas, { used: job.storedBytes ?? 0, added: 1 });

@@ -141,7 +141,7 @@ async function selectArrivals(tx: Tx, claim: SubscriptionClaim): Promise<Arrival
     SELECT arrived.waiting, arrived.marked, arrived.complete > arrived.marked AS "hasNewMarker",
       (SELECT count(*) FROM job JOIN import_log log ON log.job_id = job.id
         WHERE job.partner_id = ${claim.partnerId} AND job.status IN (${sql.join(openStatuses)})
-          AND log.subscription_id = ${claim.subscriptionId}) AS "openImports",
+          AND NOT job.cancelled AND log.subscription_id = ${claim.subscriptionId}) AS "openImports",
       extract(epoch FROM s.claimed_at - coalesce(s.changed_at, s.claimed_at))::float8 AS "quietSeconds",
       coalesce(extract(epoch FROM s.claimed_at - arrived.oldest), 0)::float8 AS "oldestSeconds",
       coalesce(s.next_import_at <= s.claimed_at, false) AS "isScheduled"
