@@ -114,6 +114,11 @@ describe('the health of a webhook', () => {
     expect(assessed).toEqual({ health: { ...failing, failuresInARow: 3 }, warns: false });
   });
 
+  it('does not disable the webhook after a 410 response to a replay', () => {
+    const assessed = assessHealth(healthy, { result: attempt(410), isReplay: true }, plain);
+    expect(assessed).toEqual({ health: { ...healthy, failuresInARow: 1 }, warns: false });
+  });
+
   it('is paused by failed replays as by other failures', () => {
     const replayed = { isReplay: true } as const;
     const timeout: AttemptResult = { ...attempt(null), error: 'timeout' };

@@ -91,7 +91,7 @@ export function assessHealth(
 ): { readonly health: Health; readonly warns: boolean } {
   if (isDelivered(result)) return { health: healthy, warns: false };
   const { at, status } = result;
-  if (status === 410)
+  if (status === 410 && !isReplay)
     return { health: { ...before, pausedUntil: null, disabled: { at, reason: 'gone' } }, warns: false };
   // A receiver that does not respond occupies a connection until the timeout.
   const failuresInARow = before.failuresInARow + (result.error === 'timeout' ? failuresBeforePause : 1);

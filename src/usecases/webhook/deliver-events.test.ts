@@ -66,6 +66,17 @@ describe('the assessment of a batch of attempts', () => {
     expect(health).toEqual({ ...healthy, failuresInARow: 1 });
   });
 
+  it('disables the webhook after a 410 response to a new event, and not to a replay', () => {
+    const replayed = attempt(410, { isReplay: true });
+    const healthAfter = (...batch: Parameters<typeof assess>[1]) => assess({ health: healthy }, batch, schedule).health;
+    const failing = { ...healthy, failuresInARow: 1, failingSince: new Date(start), lastFailureAt: new Date(start) };
+    expect(healthAfter(replayed, replayed)).toEqual({ ...healthy, failuresInARow: 1 });
+    expect(healthAfter(replayed, attempt(500))).toEqual(failing);
+    expect(healthAfter(attempt(500), replayed)).toEqual(failing);
+    expect(healthAfter(replayed, attempt(410)).disabled?.reason).toBe('gone');
+    expect(healthAfter(attempt(500, { isReplay: true }), attempt(410)).disabled?.reason).toBe('gone');
+  });
+
   it('starts a period of failures if a new event fails together with replays', () => {
     const batch = [attempt(500, { isReplay: true }), attempt(500), attempt(500, { isReplay: true })];
     const { health } = assess({ health: healthy }, batch, schedule);

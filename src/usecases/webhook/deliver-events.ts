@@ -156,11 +156,14 @@ export function assess(
   let health: Health = before;
   let warns = false;
   let hasFailed = false;
-  for (const [place, { result }] of inOrder.entries()) {
+  for (const [place, { delivery, result }] of inOrder.entries()) {
     // Events that fail at the same time are one failure. Otherwise, a moment's outage would lead to a long pause.
-    if (hasFailed && isOrdinaryFailure(result)) continue;
+    if (hasFailed && isOrdinaryFailure({ delivery, result })) continue;
+    const isReplayed = isReplay(inOrder.slice(place));
+    // Only the response to a new event disables the webhook. The other failure is the one that counts.
+    if (result.status === 410 && delivery.isReplay && !isReplayed) continue;
     hasFailed = !isDelivered(result);
-    const next = assessHealth(health, { result, isReplay: isReplay(inOrder.slice(place)) }, schedule);
+    const next = assessHealth(health, { result, isReplay: isReplayed }, schedule);
     health = next.health;
     warns ||= next.warns;
     if (health.disabled) break;
@@ -174,8 +177,9 @@ function isReplay(results: readonly Result[]): boolean {
   return results.slice(0, end === -1 ? undefined : end).every(({ delivery }) => delivery.isReplay);
 }
 
-function isOrdinaryFailure(result: AttemptResult): boolean {
-  return !isDelivered(result) && result.status !== 410 && result.retryAfterSeconds === null;
+function isOrdinaryFailure({ delivery, result }: Result): boolean {
+  const isGone = result.status === 410 && !delivery.isReplay;
+  return !isDelivered(result) && !isGone && result.retryAfterSeconds === null;
 }
 
 function endOf({ at, milliseconds }: AttemptResult): number {
