@@ -218,6 +218,24 @@ describe('the queue of webhooks', () => {
     expect(sequencesOf(await dueOf(held))[0]).toBe(3);
   });
 
+  it('counts the events of a replay as pending until they are sent, each once', async () => {
+    const { id, partnerId, append } = await newWebhook();
+    const pending = async (): Promise<number> => (await deps.webhooks.get(partnerId, id)).pendingEvents;
+    await append(...Array.from({ length: 20 }, () => cleared));
+    const first = await claimOf(id);
+    await recordAll(first, await dueOf(first), 500);
+    expect(await pending()).toBe(20);
+    await query('UPDATE webhook_state SET position = 20 WHERE webhook_id = $1', id);
+    await query(`UPDATE webhook_delivery SET next_attempt_at = now() + interval '1 hour' WHERE webhook_id = $1`, id);
+    await deps.webhooks.replayAfter(partnerId, id, 4, null);
+    // Events 1 to 4, which failed, and 5 to 20. Events 5 to 8 failed, too.
+    expect(await pending()).toBe(20);
+    await recordAll(first, await dueOf(first), 204);
+    expect(await pending()).toBe(12);
+    await query('DELETE FROM event WHERE partner_id = $1 AND sequence <= 16', partnerId);
+    expect(await pending()).toBe(8);
+  });
+
   it('sends an event once that is replayed before it has been sent', async () => {
     const { id, partnerId, append } = await newWebhook();
     await append(cleared);

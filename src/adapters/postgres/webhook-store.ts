@@ -307,9 +307,12 @@ async function selectWebhooks(
     SELECT webhook.id, webhook.url, webhook.description, webhook.event_types, webhook.created_at, webhook.updated_at,
       state.failing_since, CASE WHEN state.paused_until > now() THEN state.paused_until END AS paused_until,
       state.disabled_at, state.disabled_reason,
-      greatest(0, coalesce(counter.last_sequence, 0) - state.position) + (
-        SELECT count(*) FROM webhook_delivery d WHERE d.webhook_id = webhook.id AND d.next_attempt_at IS NOT NULL
-      ) AS pending_events,
+      greatest(0, coalesce(counter.last_sequence, 0) - state.position)
+        -- The first events of a replay can be deleted already. A failed event that is replayed is sent once.
+        + greatest(0, state.replay_until - greatest(state.replay_position,
+          (SELECT min(sequence) - 1 FROM event WHERE event.partner_id = webhook.partner_id)))
+        + (SELECT count(*) FROM webhook_delivery d WHERE d.webhook_id = webhook.id AND d.next_attempt_at IS NOT NULL
+          AND NOT (d.sequence > state.replay_position AND d.sequence <= state.replay_until)) AS pending_events,
       CASE WHEN webhook.rotated_at > now() - make_interval(hours => ${rotationHours})
         THEN webhook.rotated_at + make_interval(hours => ${rotationHours}) END AS old_secrets_expire_at
     FROM webhook JOIN webhook_state state ON state.webhook_id = webhook.id
