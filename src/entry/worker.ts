@@ -100,7 +100,7 @@ const sweepers = [
     log,
   ),
   repeat(removeExpiredReportsEverySeconds * 1000, () => deps.reports.removeExpired(), log),
-  repeat(removeExpiredReportsEverySeconds * 1000, () => deps.events.removeExpired(), log),
+  repeat(removeExpiredReportsEverySeconds * 1000, (signal) => deps.events.removeExpired(signal), log),
   repeat(removeStorageKeysEverySeconds * 1000, () => removeExpiredStorageKeys(deps), log),
   repeat(retentionTriedEverySeconds * 1000, (signal) => removeExpiredRecords(deps, signal), log),
   repeat(

@@ -18,6 +18,6 @@ export type EventPage = {
 export interface EventLog {
   /** Returns the events after this sequence number: those of one customer, or all of the partner's events. */
   list(scope: AudienceScope, page: EventPage): Promise<readonly LoggedEvent[]>;
-  /** Deletes a batch of expired events and deliveries, expired secrets, and deleted webhooks. */
-  removeExpired(): Promise<void>;
+  /** Deletes expired events and deliveries, expired secrets, and deleted webhooks with their deliveries. */
+  removeExpired(signal: AbortSignal): Promise<void>;
 }

@@ -184,7 +184,7 @@ describe('the event log', () => {
         id,
       ]),
     );
-    await deps.events.removeExpired();
+    await deps.events.removeExpired(new AbortController().signal);
     await append(reportReady(id, 4));
     expect(await sequencesOf(id)).toEqual([3, 4]);
   });

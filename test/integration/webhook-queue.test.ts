@@ -29,6 +29,8 @@ describe('the queue of webhooks', () => {
   const query = (text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> =>
     withDatabase(stores, async (client) => (await client.query<Record<string, unknown>>(text, values)).rows);
 
+  const { signal } = new AbortController();
+
   async function newWebhook(eventTypes: readonly string[] | null = null) {
     const { id: partnerId } = await newBarePartner(deps);
     const secret = randomWebhookSecrets.issue();
@@ -306,7 +308,7 @@ describe('the queue of webhooks', () => {
       id,
     );
     expect(await signing()).toEqual([next.reveal()]);
-    await deps.events.removeExpired();
+    await deps.events.removeExpired(signal);
     expect(await query('SELECT id FROM webhook_secret WHERE webhook_id = $1', id)).toHaveLength(1);
   });
 
@@ -319,11 +321,44 @@ describe('the queue of webhooks', () => {
       `UPDATE webhook_delivery SET updated_at = now() - interval '31 days' WHERE webhook_id = $1 AND sequence = 1`,
       id,
     );
-    await deps.events.removeExpired();
+    await deps.events.removeExpired(signal);
     expect(await query('SELECT sequence FROM webhook_delivery WHERE webhook_id = $1', id)).toHaveLength(1);
     await deps.webhooks.remove(partnerId, id, null);
-    await deps.events.removeExpired();
+    await deps.events.removeExpired(signal);
     expect(await query('SELECT id FROM webhook WHERE id = $1', id)).toEqual([]);
+  });
+
+  it('deletes any number of old deliveries and those of deleted webhooks, in batches', async () => {
+    const addDeliveries = ({ id, partnerId }: { readonly id: number; readonly partnerId: number }, age: string) =>
+      query(
+        `INSERT INTO webhook_delivery (webhook_id, sequence, partner_id, event_type, updated_at)
+         SELECT $1, n, $2, 'audience.ready', now() - $3::interval FROM generate_series(1, 25000) n`,
+        id,
+        partnerId,
+        age,
+      );
+    const kept = await newWebhook();
+    const removed = await newWebhook();
+    await addDeliveries(kept, '31 days');
+    await addDeliveries(removed, '1 day');
+    await deps.webhooks.remove(removed.partnerId, removed.id, null);
+    await query('CREATE TABLE deleted_at_a_time (rows bigint)');
+    await query(`CREATE FUNCTION count_deleted() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN INSERT INTO deleted_at_a_time SELECT count(*) FROM deleted; RETURN NULL; END'`);
+    await query(`CREATE TRIGGER count_deleted AFTER DELETE ON webhook_delivery
+      REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION count_deleted()`);
+    try {
+      await deps.events.removeExpired(signal);
+      const [counts] = await query('SELECT max(rows)::int AS most, sum(rows)::int AS all FROM deleted_at_a_time');
+      expect(counts).toEqual({ most: 10_000, all: 50_000 });
+      expect(await query('SELECT id FROM webhook WHERE id = ANY ($1)', [kept.id, removed.id])).toMatchObject([
+        { id: String(kept.id) },
+      ]);
+    } finally {
+      await query('DROP TRIGGER count_deleted ON webhook_delivery');
+      await query('DROP FUNCTION count_deleted');
+      await query('DROP TABLE deleted_at_a_time');
+    }
   });
 
   it('gives up events that are deleted before their next attempt', async () => {
@@ -336,7 +371,7 @@ describe('the queue of webhooks', () => {
       `UPDATE event SET created_at = now() - interval '31 days' WHERE partner_id = $1 AND sequence = 1`,
       partnerId,
     );
-    await deps.events.removeExpired();
+    await deps.events.removeExpired(signal);
     const page = { beforeSequence: 100, limit: 10, statuses: undefined };
     expect(await deps.webhooks.listDeliveries(partnerId, id, page)).toMatchObject([
       { sequence: 2, status: 'pending' },

@@ -10,29 +10,44 @@ import type { Database, Tx } from './db/tables.ts';
 
 /** The number of rows that are deleted at a time, so that no transaction takes long. */
 const deletedAtATime = 10_000;
+/** One call deletes at most a million rows of each kind. The next call deletes the others. */
+const maxBatches = 100;
 
 export function postgresEventLog(db: Database): EventLog {
   return {
     list: (scope, page) => selectEvents(db, scope, page),
-    removeExpired: async () => {
-      await sql`DELETE FROM event WHERE (partner_id, sequence) IN (
-        SELECT partner_id, sequence FROM event WHERE created_at < now() - make_interval(days => ${eventDays})
-        ORDER BY created_at LIMIT ${deletedAtATime} FOR UPDATE SKIP LOCKED)`.execute(db);
-      // Without this, the webhook would be claimed for these events again and again.
-      await sql`UPDATE webhook_delivery SET next_attempt_at = NULL WHERE (webhook_id, sequence) IN (
-        SELECT d.webhook_id, d.sequence FROM webhook_delivery d
-        WHERE d.next_attempt_at IS NOT NULL AND NOT EXISTS (
-          SELECT FROM event WHERE event.partner_id = d.partner_id AND event.sequence = d.sequence)
-        LIMIT ${deletedAtATime} FOR UPDATE SKIP LOCKED)`.execute(db);
-      await sql`DELETE FROM webhook_delivery WHERE (webhook_id, sequence) IN (
-        SELECT webhook_id, sequence FROM webhook_delivery WHERE updated_at < now() - make_interval(days => ${eventDays})
-        ORDER BY updated_at LIMIT ${deletedAtATime} FOR UPDATE SKIP LOCKED)`.execute(db);
-      await sql`DELETE FROM webhook WHERE deleted_at IS NOT NULL`.execute(db);
-      await sql`DELETE FROM webhook_secret old WHERE EXISTS (
-        SELECT FROM webhook_secret next WHERE next.webhook_id = old.webhook_id AND next.id > old.id
-          AND next.created_at < now() - make_interval(hours => ${rotationHours}))`.execute(db);
-    },
+    removeExpired: (signal) => removeExpired(db, signal),
   };
+}
+
+async function removeExpired(db: Database, signal: AbortSignal): Promise<void> {
+  const inBatches = async (statement: RawBuilder<unknown>): Promise<void> => {
+    for (let batch = 0; batch < maxBatches && !signal.aborted; batch += 1) {
+      const { numAffectedRows } = await statement.execute(db);
+      if ((numAffectedRows ?? 0n) < deletedAtATime) return;
+    }
+  };
+  await inBatches(sql`DELETE FROM event WHERE (partner_id, sequence) IN (
+    SELECT partner_id, sequence FROM event WHERE created_at < now() - make_interval(days => ${eventDays})
+    ORDER BY created_at LIMIT ${deletedAtATime} FOR UPDATE SKIP LOCKED)`);
+  // Without this, the webhook would be claimed for these events again and again.
+  await inBatches(sql`UPDATE webhook_delivery SET next_attempt_at = NULL WHERE (webhook_id, sequence) IN (
+    SELECT d.webhook_id, d.sequence FROM webhook_delivery d
+    WHERE d.next_attempt_at IS NOT NULL AND NOT EXISTS (
+      SELECT FROM event WHERE event.partner_id = d.partner_id AND event.sequence = d.sequence)
+    LIMIT ${deletedAtATime} FOR UPDATE SKIP LOCKED)`);
+  await inBatches(sql`DELETE FROM webhook_delivery WHERE (webhook_id, sequence) IN (
+    SELECT webhook_id, sequence FROM webhook_delivery WHERE updated_at < now() - make_interval(days => ${eventDays})
+    ORDER BY updated_at LIMIT ${deletedAtATime} FOR UPDATE SKIP LOCKED)`);
+  await inBatches(sql`DELETE FROM webhook_delivery WHERE (webhook_id, sequence) IN (
+    SELECT d.webhook_id, d.sequence FROM webhook JOIN webhook_delivery d ON d.webhook_id = webhook.id
+    WHERE webhook.deleted_at IS NOT NULL LIMIT ${deletedAtATime} FOR UPDATE OF d SKIP LOCKED)`);
+  // The deliveries of a webhook are deleted with it, all in one statement.
+  await sql`DELETE FROM webhook WHERE deleted_at IS NOT NULL
+    AND NOT EXISTS (SELECT FROM webhook_delivery d WHERE d.webhook_id = webhook.id)`.execute(db);
+  await sql`DELETE FROM webhook_secret old WHERE EXISTS (
+    SELECT FROM webhook_secret next WHERE next.webhook_id = old.webhook_id AND next.id > old.id
+      AND next.created_at < now() - make_interval(hours => ${rotationHours}))`.execute(db);
 }
 
 /**
