@@ -26,6 +26,12 @@ export const exportTurnMs = 10_000;
 /** An export fails after this many attempts, for example because its worker was killed each time. */
 export const maxExportAttempts = 10;
 
+/**
+ * For this long after the request, an attempt that fails because a dependency is unavailable is not one of these. Loads
+ * wait about as long.
+ */
+export const maxExportWaitSeconds = 24 * 3_600;
+
 export function folderOfImport(prefix: string, importLogId: number): string {
   return `${prefix}${rejectsFolder}${importLogId}/`;
 }

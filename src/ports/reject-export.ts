@@ -67,8 +67,10 @@ export interface RejectExportStore {
 export type ClaimedExport = {
   readonly exportId: number;
   readonly attempt: number;
-  /** Attempts since the export was requested, or since its last turn has ended, including this one. */
+  /** Attempts that count since the export was requested, or since its last turn has ended, including this one. */
   readonly tries: number;
+  /** Seconds since the export was requested. */
+  readonly openSeconds: number;
   readonly partnerId: PartnerId;
   readonly folder: string;
   /** True if nothing but the removal of the objects is left. */
@@ -113,7 +115,8 @@ export interface RejectExportQueue {
   commitFile(claim: ClaimedExport, file: FileToExport, outcome: ExportOutcome): Promise<boolean>;
   /** Ends the export and the partner's turn, and deletes the credentials. Without a failure, the export fails if one of its files failed. */
   finish(claim: ClaimedExport, failure: ExportFailure | null, days: number): Promise<void>;
-  postpone(claim: ClaimedExport, seconds: number): Promise<void>;
+  /** Releases the claim. The next attempt starts after this time. Unless this attempt `counts`, it is not one of `tries`. */
+  postpone(claim: ClaimedExport, seconds: number, attempt: { readonly counts: boolean }): Promise<void>;
   /** Removes an expired export, unless it was requested again. */
   remove(claim: ClaimedExport): Promise<void>;
 }

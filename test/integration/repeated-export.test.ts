@@ -64,4 +64,13 @@ it('reads the failed files of a repeated export again, even if its first worker 
   await query(`UPDATE reject_export SET claimed_until = now() - interval '1 second' WHERE job_id = $1`);
   const next = await claimed();
   expect(next).toMatchObject({ claim: { tries: 2 }, files: [{ fileId: file.fileId }] });
+
+  await queue.postpone(next.claim, -1, { counts: false });
+  const third = await claimed();
+  expect(third).toMatchObject({ claim: { attempt: next.claim.attempt + 1, tries: 2 } });
+  await query(`UPDATE reject_export SET requested_at = now() - interval '25 hours' WHERE job_id = $1`);
+  await queue.postpone(third.claim, -1, { counts: true });
+  const { claim: last } = await claimed();
+  expect(last.tries).toBe(3);
+  expect(Math.floor(last.openSeconds / 3_600)).toBe(25);
 });

@@ -56,9 +56,10 @@ export function postgresRejectQueue(db: Database): RejectExportQueue {
       );
     },
     finish: (claim, failure, days) => db.transaction().execute((tx) => finishExport(tx, claim, failure, days)),
-    postpone: async (claim, seconds) => {
+    postpone: async (claim, seconds, { counts }) => {
       await sql`
-        UPDATE reject_export export SET claimed_until = now() + make_interval(secs => ${seconds})
+        UPDATE reject_export export SET claimed_until = now() + make_interval(secs => ${seconds}),
+          earlier_attempts = CASE WHEN ${counts} THEN earlier_attempts ELSE least(attempt, earlier_attempts + 1) END
         WHERE ${isHeld(claim)}`.execute(db);
     },
     remove: async (claim) => {
@@ -83,6 +84,7 @@ async function claimExport(tx: Tx, leaseSeconds: number): Promise<ClaimedExport 
     id: number;
     attempt: number;
     tries: number;
+    open_seconds: number;
     partner_id: PartnerId;
     folder: string;
     is_expired: boolean;
@@ -104,7 +106,8 @@ async function claimExport(tx: Tx, leaseSeconds: number): Promise<ClaimedExport 
       FROM due WHERE export.id = due.id
       RETURNING export.*
     )
-    SELECT claimed.id, claimed.attempt, claimed.attempt - claimed.earlier_attempts AS tries, claimed.partner_id, claimed.folder, claimed.job_id,
+    SELECT claimed.id, claimed.attempt, claimed.attempt - claimed.earlier_attempts AS tries,
+      extract(epoch FROM now() - claimed.requested_at)::float8 AS open_seconds, claimed.partner_id, claimed.folder, claimed.job_id,
       claimed.status <> ${jobStatus.running} AS is_expired, claimed.started_at IS NULL AS is_new,
       l.path_type, l.key_type, coalesce(l.file_path, a.file_path) AS file_path, a.audience_id, a.generation,
       p.unhyphenated_ids
@@ -116,6 +119,7 @@ async function claimExport(tx: Tx, leaseSeconds: number): Promise<ClaimedExport 
     exportId: row.id,
     attempt: row.attempt,
     tries: row.tries,
+    openSeconds: row.open_seconds,
     partnerId: row.partner_id,
     folder: row.folder,
     isExpired: row.is_expired,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../domain/failure.ts';
 import { defaultLimits } from '../../domain/limits.ts';
-import { maxExportAttempts } from '../../domain/reject-export.ts';
+import { maxExportAttempts, maxExportWaitSeconds } from '../../domain/reject-export.ts';
 import type { ClaimedExport, FileToExport, RejectExportQueue } from '../../ports/reject-export.ts';
 import { type ExportRejectsDeps, exportRejects } from './export-rejects.ts';
 
@@ -9,6 +9,7 @@ const claim: ClaimedExport = {
   exportId: 1,
   attempt: 1,
   tries: 1,
+  openSeconds: 60,
   partnerId: 7,
   folder: 'acme/rejects/1/',
   isExpired: false,
@@ -19,14 +20,20 @@ const claim: ClaimedExport = {
 };
 const file: FileToExport = { fileId: 3, path: 'a.csv', object: { key: 'acme/a.csv', etag: 'x', size: 1 } };
 
+class Unavailable extends Error {}
+/** The worker is stopped while it runs the export. */
+class Shutdown extends Error {}
+
 /** Runs one export and returns the calls to the queue and the storage. */
 async function callsOf(
   given: Partial<ClaimedExport>,
   error: Error | null,
   remove: () => Promise<void> = async () => undefined,
   renew: () => Promise<boolean> = async () => true,
+  drop: () => Promise<void> = async () => undefined,
 ): Promise<string[]> {
   const calls: string[] = [];
+  const stop = new AbortController();
   let isDue = true;
   const rejectQueue: RejectExportQueue = {
     claim: async () => {
@@ -44,16 +51,21 @@ async function callsOf(
       return true;
     },
     finish: async (_claim, failure) => void calls.push(`finish ${failure?.code ?? 'done'}`),
-    postpone: async (_claim, seconds) => void calls.push(`postpone ${seconds}`),
+    postpone: async (_claim, seconds, { counts }) =>
+      void calls.push(`postpone ${seconds}${counts ? '' : ', not counted'}`),
     remove: async () => void calls.push('remove'),
   };
   const deps: ExportRejectsDeps = {
     rejectQueue,
     rejectReader: {
       open: async () => {
+        if (error instanceof Shutdown) stop.abort();
         throw error ?? new Error('no file is read in this test');
       },
-      drop: async () => void calls.push('drop'),
+      drop: async () => {
+        calls.push('drop');
+        await drop();
+      },
       dropAttempt: async ({ attempt }) => void calls.push(`drop attempt ${attempt}`),
     },
     rejectStorage: {
@@ -73,35 +85,54 @@ async function callsOf(
     },
     sources: { withObjects: async () => Promise.reject(new Error('unused')) },
     limits: defaultLimits,
+    isUnavailable: (cause) => cause instanceof Unavailable,
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   };
-  await exportRejects(deps, new AbortController().signal);
+  await exportRejects(deps, stop.signal);
   return calls;
 }
 
 describe('exportRejects', () => {
   it('removes the objects of an expired export, then its record', async () => {
-    expect(await callsOf({ isExpired: true }, null)).toEqual(['remove acme/rejects/1/', 'remove', 'drop']);
+    expect(await callsOf({ isExpired: true }, null)).toEqual(['remove acme/rejects/1/', 'drop', 'remove']);
   });
 
   it('tries to remove an expired export again, however often it has failed', async () => {
     const outage = () => Promise.reject(new Error('connection lost'));
     const calls = await callsOf({ isExpired: true, isNew: false, tries: maxExportAttempts + 1 }, null, outage);
-    expect(calls).toEqual(['remove acme/rejects/1/', 'postpone 10', 'drop']);
+    expect(calls).toEqual(['remove acme/rejects/1/', 'drop', 'postpone 10']);
   });
 
   it('tries again after an outage', async () => {
     const calls = await callsOf({}, new Error('connection lost'));
-    expect(calls).toEqual(['remove acme/rejects/1/', 'postpone 10', 'drop']);
+    expect(calls).toEqual(['remove acme/rejects/1/', 'drop', 'postpone 10']);
+  });
+
+  it('counts no attempt that fails because a dependency is unavailable, for a day after the request', async () => {
+    const last = { isNew: false, tries: maxExportAttempts };
+    expect(await callsOf(last, new Unavailable())).toEqual(['drop', 'postpone 10, not counted']);
+    const overdue = { ...last, openSeconds: maxExportWaitSeconds };
+    expect(await callsOf(overdue, new Unavailable())).toEqual(['drop', 'finish load_abandoned']);
+  });
+
+  it('counts no attempt that ends because the worker stops, and drops its tables before the next one', async () => {
+    const last = { isNew: false, tries: maxExportAttempts, openSeconds: maxExportWaitSeconds };
+    expect(await callsOf(last, new Shutdown())).toEqual(['drop', 'postpone 0, not counted']);
+  });
+
+  it('releases the claim if its tables cannot be dropped', async () => {
+    const drop = () => Promise.reject(new Unavailable());
+    const calls = await callsOf({ isNew: false }, new Unavailable(), undefined, undefined, drop);
+    expect(calls).toEqual(['drop', 'postpone 10, not counted']);
   });
 
   it('keeps the objects of earlier attempts', async () => {
-    expect(await callsOf({ isNew: false, tries: 2 }, new Error('connection lost'))).toEqual(['postpone 10', 'drop']);
+    expect(await callsOf({ isNew: false, tries: 2 }, new Error('connection lost'))).toEqual(['drop', 'postpone 10']);
   });
 
   it('fails after the last attempt', async () => {
     const calls = await callsOf({ isNew: false, tries: maxExportAttempts }, new Error('connection lost'));
-    expect(calls).toEqual(['finish load_abandoned', 'drop']);
+    expect(calls).toEqual(['drop', 'finish load_abandoned']);
   });
 
   it('drops only the tables of its own attempt after another worker has claimed the export', async () => {
@@ -111,11 +142,11 @@ describe('exportRejects', () => {
       return false;
     };
     const calls = await callsOf({ isExpired: true, attempt: 2 }, null, () => renewed.promise, renew);
-    expect(calls).toEqual(['remove acme/rejects/1/', 'remove', 'drop attempt 2']);
+    expect(calls).toEqual(['remove acme/rejects/1/', 'drop attempt 2', 'remove']);
   });
 
   it('fails at once if a retry cannot succeed', async () => {
     const calls = await callsOf({ isNew: false }, new Failure('storage_access_denied', 'no access'));
-    expect(calls).toEqual(['finish storage_access_denied', 'drop']);
+    expect(calls).toEqual(['drop', 'finish storage_access_denied']);
   });
 });

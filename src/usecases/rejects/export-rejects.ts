@@ -8,6 +8,7 @@ import {
   exportTurnMs,
   keyOfRejects,
   maxExportAttempts,
+  maxExportWaitSeconds,
 } from '../../domain/reject-export.ts';
 import { requireLayout } from '../../domain/source-file.ts';
 import type { ObjectStore, SourceStorage } from '../../ports/object-store.ts';
@@ -31,6 +32,8 @@ export type ExportRejectsDeps = {
   readonly attributes: AttributeStore;
   readonly sources: SourceStorage;
   readonly limits: Limits;
+  /** Whether the error means that a dependency is unavailable. The export cannot be the cause. */
+  readonly isUnavailable: (error: unknown) => boolean;
   readonly log: Log;
 };
 
@@ -61,45 +64,39 @@ async function runExport(deps: ExportRejectsDeps, claim: ClaimedExport, { signal
   const { exportId, partnerId, tries } = claim;
   const lost = new AbortController();
   const progress: Progress = { fileId: 0, bytesRead: () => 0 };
-  const tables = { areDropped: false };
   const renew = async (): Promise<void> => {
     const read = progress.fileId === 0 ? null : { fileId: progress.fileId, bytes: progress.bytesRead() };
     if (!(await queue.renew(claim, leaseSeconds, read))) lost.abort();
   };
+  // While the claim is held, because the next worker creates tables with the same prefix. A worker that lost its claim
+  // must not drop the tables of the worker that has it now.
+  const drop = (): Promise<void> => (lost.signal.aborted ? reader.dropAttempt(claim) : reader.drop(exportId));
   try {
     const isEnded = await pollWhile(log, renew, async () => {
       const either = AbortSignal.any([signal, lost.signal]);
-      if (claim.isExpired) {
-        await removeEarlier(deps, claim, either);
-        await queue.remove(claim);
-        return true;
-      }
-      const isComplete = await exportFiles(deps, claim, progress, { signal: either, turnMs });
-      if (isComplete) {
+      if (claim.isExpired) await removeEarlier(deps, claim, either);
+      const isComplete = claim.isExpired || (await exportFiles(deps, claim, progress, { signal: either, turnMs }));
+      await drop();
+      if (claim.isExpired) await queue.remove(claim);
+      else if (isComplete) {
         await queue.finish(claim, null, exportDays);
         log.info({ exportId, partnerId, jobId: claim.source.jobId }, 'rejected rows exported');
-      } else {
-        // While the claim is held, because the next worker creates tables with the same prefix.
-        await reader.drop(exportId);
-        tables.areDropped = true;
       }
       return isComplete;
     });
     if (!isEnded) await queue.endTurn(claim);
   } catch (error) {
+    await drop().catch((cause: unknown) => log.warn({ exportId, err: cause }, 'cannot drop the tables of an export'));
     if (lost.signal.aborted) return;
-    if (signal.aborted) return queue.postpone(claim, 0);
+    if (signal.aborted) return queue.postpone(claim, 0, { counts: false });
     const failure = error instanceof Failure && error.isFinal ? error : null;
     log[failure ? 'info' : 'warn']({ exportId, partnerId, tries, err: error }, 'export of rejected rows failed');
     // The removal of an expired export is tried until it succeeds. The export has ended and cannot fail any more.
-    if (claim.isExpired) return queue.postpone(claim, retryAfterSeconds);
+    if (claim.isExpired) return queue.postpone(claim, retryAfterSeconds, { counts: true });
+    const counts = claim.openSeconds >= maxExportWaitSeconds || !deps.isUnavailable(error);
     if (failure) await queue.finish(claim, failure, exportDays);
-    else if (tries < maxExportAttempts) await queue.postpone(claim, retryAfterSeconds);
+    else if (!counts || tries < maxExportAttempts) await queue.postpone(claim, retryAfterSeconds, { counts });
     else await queue.finish(claim, abandoned(tries), exportDays);
-  } finally {
-    // A worker that lost its claim must not drop the tables of the worker that has it now.
-    if (lost.signal.aborted) await reader.dropAttempt(claim);
-    else if (!tables.areDropped) await reader.drop(exportId);
   }
 }
 
