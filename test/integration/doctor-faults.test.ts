@@ -265,6 +265,33 @@ const faults: readonly Fault[] = [
     first: 'Sealing keys',
     message: /1 jobs? cannot be decrypted/,
   },
+  {
+    title: 'a sealing key of webhooks that was removed',
+    plant: async (stores) => {
+      const { id } = await createPartner(stores.environment);
+      await query(
+        `WITH webhook AS (
+           INSERT INTO webhook (partner_id, url, description) VALUES (${id}, 'https://example.com/', '') RETURNING id)
+         INSERT INTO webhook_secret (webhook_id, partner_id, key_id, sealed)
+           SELECT id, ${id}, 'gone', '\\x00' FROM webhook`,
+      )(stores);
+    },
+    undo: query('DELETE FROM webhook'),
+    first: 'Sealing keys',
+    message: /1 webhooks cannot be decrypted.*"gone" of webhook/,
+  },
+  {
+    title: 'a sealing key of deletions that was removed',
+    plant: async (stores) => {
+      const { id } = await createPartner(stores.environment);
+      await query(
+        `INSERT INTO erasure (partner_id, requested_by, key_id, sealed) VALUES (${id}, 'a test', 'gone', '\\x00')`,
+      )(stores);
+    },
+    undo: query('DELETE FROM erasure'),
+    first: 'Sealing keys',
+    message: /1 deletions cannot be decrypted.*"gone" of deletion/,
+  },
   // Object storage
   {
     title: 'no identity for the storage',

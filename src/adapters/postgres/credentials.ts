@@ -20,7 +20,7 @@ const schema = z.union([keysSchema, roleSchema]);
 /**
  * Returns the context that binds the ciphertext to one job of one partner. A copy in another row cannot be decrypted.
  */
-function contextOf({ jobId, partnerId }: Owner): string {
+export function credentialsContext({ jobId, partnerId }: Owner): string {
   return `partner ${partnerId} job ${jobId}`;
 }
 
@@ -33,7 +33,7 @@ export function sealCredentials(sealer: Sealer, owner: Owner, credentials: Bucke
         ...(credentials.sessionToken && { sessionToken: credentials.sessionToken.reveal() }),
       };
   const text = JSON.stringify(plain);
-  return sealer.seal(text, contextOf(owner));
+  return sealer.seal(text, credentialsContext(owner));
 }
 
 /** Returns the credentials of an open job, or null if the job has none. */
@@ -58,36 +58,9 @@ export async function openCredentials(db: Database, sealer: Sealer, owner: Owner
 
 function unseal(sealer: Sealer, sealed: Sealed, owner: Owner): string {
   try {
-    return sealer.open(sealed, contextOf(owner));
+    return sealer.open(sealed, credentialsContext(owner));
   } catch (error) {
     const detail = `The sealing key "${sealed.keyId}" of job ${owner.jobId} is not in INLET_SEALING_KEYS or has changed.`;
     throw new Failure('credentials_unreadable', detail, { cause: error });
   }
-}
-
-/** Maximum number of jobs whose credentials `inlet doctor` decrypts. */
-const checkedJobs = 1_000;
-
-/** Tries to decrypt the credentials of open jobs. Returns the number of jobs and the failures. */
-export async function checkCredentials(
-  db: Database,
-  sealer: Sealer,
-): Promise<{ readonly jobs: number; readonly failures: readonly Failure[] }> {
-  const rows = await db
-    .selectFrom('job_credential')
-    .innerJoin('job', 'job.id', 'job_credential.job_id')
-    .select(['job_id', 'job.partner_id', 'key_id', 'sealed'])
-    .orderBy('job_id')
-    .limit(checkedJobs)
-    .execute();
-  const failures = rows.flatMap(({ job_id, partner_id, key_id, sealed }) => {
-    try {
-      unseal(sealer, { keyId: key_id, bytes: sealed }, { jobId: job_id, partnerId: partner_id });
-      return [];
-    } catch (error) {
-      if (error instanceof Failure) return [error];
-      throw error;
-    }
-  });
-  return { jobs: rows.length, failures };
 }

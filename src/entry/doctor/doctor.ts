@@ -2,7 +2,7 @@ import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { fetchKeySet } from '../../adapters/oidc/key-set.ts';
 import { clickhouseRepairEngine } from '../../adapters/clickhouse/repair.ts';
 import { findServersWithoutList } from '../../adapters/clickhouse/suppression-list.ts';
-import { checkCredentials } from '../../adapters/postgres/credentials.ts';
+import { checkSealedRecords } from '../../adapters/postgres/sealed-records.ts';
 import { postgresRepairRecords } from '../../adapters/postgres/repair.ts';
 import { postgresSuppressionRecords } from '../../adapters/postgres/suppression-records.ts';
 import { findMissingNotifications, findRemainingNotifications } from '../../adapters/ceph/bucket-notifications.ts';
@@ -120,13 +120,21 @@ function topologyChecks(config: Config): Check[] {
       name: 'Sealing keys',
       needs: controlPlane,
       remedy:
-        'Add the key to INLET_SEALING_KEYS, after the first key. Until then, these jobs wait. Never change the digits of a key.',
+        'Add the key to INLET_SEALING_KEYS, after the first key. Until then, these jobs wait, these webhooks get no events, and these deletions fail when they start. Never change the digits of a key.',
       run: () =>
         withServers(async ({ db }) => {
-          const { jobs, failures } = await checkCredentials(db, aesGcmSealer(config.INLET_SEALING_KEYS));
-          if (failures.length > 0)
-            throw new Error(`${failures.length} jobs cannot be decrypted. ${failures[0]?.detail}`);
-          return jobs === 0 ? 'no open job has credentials' : `the credentials of ${jobs} open jobs can be decrypted`;
+          const sealer = aesGcmSealer(config.INLET_SEALING_KEYS);
+          const { records, unreadable, keyIds } = await checkSealedRecords(db, sealer);
+          const [first] = unreadable;
+          if (first) {
+            const ids = Map.groupBy(unreadable, ({ kind }) => kind);
+            const counts = [...ids].map(([kind, of]) => `${new Set(of.map(({ id }) => id)).size} ${kind}s`);
+            throw new Error(
+              `${counts.join(' and ')} cannot be decrypted. The sealing key "${first.keyId}" of ${first.kind} ${first.id} is not in INLET_SEALING_KEYS or has changed.`,
+            );
+          }
+          if (keyIds.length === 0) return 'no sealed record is needed';
+          return `${records} sealed records can be decrypted; keys in use: ${keyIds.join(', ')}`;
         }),
     },
   ];

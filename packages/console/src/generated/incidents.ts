@@ -442,8 +442,8 @@ export const incidentSections: readonly {
           "credentials_unreadable"
         ],
         "symptom": "doctor: \"Sealing keys\", `inlet lanes` shows `credentials_unreadable`",
-        "check": "was a key removed from `INLET_SEALING_KEYS` while jobs were open?",
-        "action": "add it again after the first key. The jobs wait in the meantime"
+        "check": "was a key removed from `INLET_SEALING_KEYS` while jobs, webhooks, or deletions needed it?",
+        "action": "add it again after the first key. In the meantime, the jobs wait, the webhooks get no events, and deletions that start fail"
       },
       {
         "alerts": [
