@@ -88,6 +88,7 @@ const notInWorker = [
   'audiences.retryAppend',
   'audiences.renewPurgeClaim',
   'requests.claim',
+  'requests.requireRoom',
   'requests.save',
   'lanes.markCleaned',
   'lanes.recordLostObjects',

@@ -92,6 +92,7 @@ describe('requests with an idempotency key', () => {
     const requests: RequestRecords = {
       deleteExpired: (limit) => deps.requests.deleteExpired(limit),
       save: (...given) => deps.requests.save(...given),
+      requireRoom: (...given) => deps.requests.requireRoom(...given),
       find: (...given) => deps.requests.find(...given),
       claim: async (...given) => {
         const isTaken = await deps.requests.claim(...given);

@@ -18,18 +18,20 @@ export type RequestRecords = AcceptedRequests & {
   /** Returns false while another request with this key is running. The claim lasts until the transaction ends. */
   readonly claim: (tx: Tx, key: RequestKey) => Promise<boolean>;
   readonly find: (tx: Tx, key: RequestKey) => Promise<StoredRequest | null>;
+  /** Fails with `quota_exceeded` if the partner has as many recorded requests as it can have. */
+  readonly requireRoom: (tx: Tx, partnerId: PartnerId) => Promise<void>;
   /** Stores the request and replaces an expired one. The caller holds the claim. */
-  readonly save: (tx: Tx, key: RequestKey, request: StoredRequest, hasQuota: boolean) => Promise<void>;
+  readonly save: (tx: Tx, key: RequestKey, request: StoredRequest) => Promise<void>;
 };
 
 export function postgresAcceptedRequests(db: Database, quotas = defaultQuotas): RequestRecords {
   return {
     claim: claimKey,
     find: selectRequest,
-    save: async (tx, key, request, hasQuota) => {
-      const recorded = await saveRequest(tx, key, request);
-      if (hasQuota) requireQuota('idempotencyKeys', quotas, { used: recorded, added: 1 });
+    requireRoom: async (tx, partnerId) => {
+      requireQuota('idempotencyKeys', quotas, { used: await countRecorded(tx, partnerId), added: 1 });
     },
+    save: saveRequest,
     deleteExpired: (limit) => deleteExpired(db, limit),
   };
 }
@@ -70,8 +72,10 @@ export async function runIdempotently<Result>(
       const stored = await requests.find(tx, key);
       if (stored) return { result: replay(stored, fingerprints, schema), isReplayed: true };
       if (!isClaimed) return null;
+      // Runs before the work, because a rollback does not undo what the work does outside the database.
+      if (hasQuota) await requests.requireRoom(tx, partnerId);
       const result = await work(tx);
-      await requests.save(tx, key, { fingerprint: fingerprints[0], result }, hasQuota);
+      await requests.save(tx, key, { fingerprint: fingerprints[0], result });
       return { result, isReplayed: false };
     });
     if (done?.isReplayed) idempotency.onReplay();
@@ -116,15 +120,24 @@ async function selectRequest(tx: Tx, key: RequestKey): Promise<StoredRequest | n
 }
 
 /**
- * Stores the request. Returns the number of recorded requests as of the last measurement. If older requests were
- * deleted early, or if this request were not recorded, a request could run twice. A request above the quota is
- * therefore rejected, and the caller can send it without a key.
+ * Returns the number of recorded requests as of the last measurement. If older requests were deleted early, or if a
+ * request were not recorded, a request could run twice. A request above the quota is therefore rejected, and the caller
+ * can send it without a key.
  */
+async function countRecorded(tx: Tx, partnerId: PartnerId): Promise<number> {
+  const usage = await tx
+    .selectFrom('partner_usage')
+    .select('idempotency_keys')
+    .where('partner_id', '=', partnerId)
+    .executeTakeFirst();
+  return usage?.idempotency_keys ?? 0;
+}
+
 async function saveRequest(
   tx: Tx,
   { partnerId, keyHash }: RequestKey,
   { fingerprint, result }: StoredRequest,
-): Promise<number> {
+): Promise<void> {
   const values = { fingerprint: Buffer.from(fingerprint), result: JSON.stringify(result) };
   const saved = await tx
     .insertInto('accepted_request')
@@ -135,13 +148,10 @@ async function saveRequest(
         .doUpdateSet({ ...values, accepted_at: sql<Date>`now()` })
         .where('accepted_request.accepted_at', '<=', expiredBefore),
     )
-    .returning(
-      sql<number | null>`(SELECT idempotency_keys FROM partner_usage WHERE partner_id = ${partnerId})`.as('recorded'),
-    )
+    .returning('partner_id')
     .executeTakeFirst();
   // The claim prevents this case. If it occurs anyway, the error rolls the transaction back.
   if (!saved) throw new Error('a request with the same idempotency key ran at the same time');
-  return saved.recorded ?? 0;
 }
 
 /** Deletes up to `limit` expired requests, oldest first. Later calls delete the rest. */
