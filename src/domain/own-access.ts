@@ -30,10 +30,14 @@ export type StorageKey = {
   readonly expiresAt: Date | null;
 };
 
-/** Throws if a rotation would exceed the number of access keys. Expired keys count until workers have removed them. */
+export function hasRoomForStorageKey(accessKeyIds: readonly string[]): boolean {
+  return accessKeyIds.length < maxStorageKeys;
+}
+
+/** Throws if a rotation would exceed the number of access keys. */
 export function requireRoomForStorageKey(accessKeyIds: readonly string[]): void {
-  if (accessKeyIds.length < maxStorageKeys) return;
-  const detail = `A partner can have ${maxStorageKeys} storage keys. Wait until an overlap has ended.`;
+  if (hasRoomForStorageKey(accessKeyIds)) return;
+  const detail = `A partner can have ${maxStorageKeys} storage keys. Wait until an overlap has ended, or rotate without an overlap.`;
   throw new Failure('quota_exceeded', detail);
 }
 

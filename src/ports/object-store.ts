@@ -57,9 +57,11 @@ export type StorageGrant = {
 export interface StorageKeys {
   /** Returns the IDs of the user's access keys. Null if the partner has no storage user. */
   list(partnerName: string): Promise<readonly string[] | null>;
-  /** Adds an access key to the user. Must not run concurrently for the same user. */
-  create(partnerName: string): Promise<{ readonly accessKeyId: string; readonly secretAccessKey: Secret }>;
-  /** Removes an access key. Does nothing if the user has no such key. */
+  /** Returns an ID for a new access key, so that the key can be recorded before it exists. */
+  newId(): string;
+  /** Adds an access key to the user, and returns its secret. Must not run concurrently for the same user. */
+  create(partnerName: string, accessKeyId: string): Promise<Secret>;
+  /** Removes an access key, and restores the user's access. If the user has no such key, only restores the access. */
   remove(partnerName: string, accessKeyId: string): Promise<void>;
 }
 

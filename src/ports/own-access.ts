@@ -47,21 +47,42 @@ export interface OwnStorageKeys {
   /** Returns what is recorded about the access keys. Those that were created with the partner may be missing. */
   list(partnerId: PartnerId): Promise<readonly StorageKey[]>;
   /**
-   * Adds an access key with `create`, and lets all others expire. Rotations of one partner run one at a time. `create` is
-   * not called for a repeated request.
+   * The first step of a rotation, which stays committed if the second one fails. Lets all keys that `list` returns expire
+   * after the overlap, and records the new key as one that expires soon. Returns null, or the result of the rotation if
+   * the request is a repetition.
+   */
+  prepareRotation(
+    change: OwnChange,
+    rotation: StorageKeyRotation,
+    list: () => Promise<readonly string[]>,
+  ): Promise<readonly StorageKey[] | null>;
+  /**
+   * The second step. `create` gets the IDs of the expired keys, replaces them in the storage with the new key, and returns
+   * the IDs of the other keys. They expire after the overlap, and the new key no longer does. Returns the new key first.
+   * Changes of one partner's keys run one at a time. `create` is not called for a repeated request.
    */
   rotate(
     change: OwnChange,
-    overlapSeconds: number,
-    create: () => Promise<{ readonly accessKeyId: string; readonly otherIds: readonly string[] }>,
+    rotation: StorageKeyRotation,
+    create: (expiredIds: readonly string[]) => Promise<readonly string[]>,
   ): Promise<readonly StorageKey[]>;
   /** Returns expired keys of all partners. For workers. */
   listExpired(limit: number): Promise<readonly ExpiredStorageKey[]>;
-  /** Forgets a key that is removed from the storage. For workers. */
-  forget(keyId: number): Promise<void>;
+  /**
+   * Removes an expired key with `remove`, and forgets it. Does nothing if the key no longer expires, or if a rotation is
+   * running. For workers.
+   */
+  removeExpired(key: ExpiredStorageKey, remove: () => Promise<void>): Promise<void>;
 }
 
-export type ExpiredStorageKey = { readonly id: number; readonly partnerName: string; readonly accessKeyId: string };
+export type StorageKeyRotation = { readonly accessKeyId: string; readonly overlapSeconds: number };
+
+export type ExpiredStorageKey = {
+  readonly id: number;
+  readonly partnerId: PartnerId;
+  readonly partnerName: string;
+  readonly accessKeyId: string;
+};
 
 export type OwnUserToken = Omit<UserToken, 'customer'>;
 

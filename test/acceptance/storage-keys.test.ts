@@ -7,6 +7,7 @@ import { Secret } from '../../src/domain/secret.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { signInWithKey } from '../support/console-sign-in.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
+import { startFaultyProxy } from '../support/faulty-proxy.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
 import { type ServiceProcess, startApi, stopProcess } from '../support/running-service.ts';
 import { type Marketplace, startMarketplace } from '../support/start-marketplace.ts';
@@ -58,12 +59,13 @@ describe('storage keys', () => {
     if (rotated.secret_access_key !== null) rememberSecrets(rotated.secret_access_key);
     return rotated;
   }
-  const list = async () => listSchema.parse(await (await send('GET', '/v1/storage-keys')).json());
-  async function works(accessKeyId: string, secret: string | null): Promise<boolean> {
+  const list = async (apiKey = partner.apiKey) =>
+    listSchema.parse(await (await send('GET', '/v1/storage-keys', { apiKey })).json());
+  async function works(accessKeyId: string, secret: string | null, of = partner): Promise<boolean> {
     const { endpoint, region } = readAddresses().s3;
     const s3 = connectS3({ endpoint, region, accessKeyId, secretAccessKey: new Secret(secret ?? '') });
     try {
-      await s3.send(new ListObjectsV2Command({ Bucket: partner.bucket, Prefix: partner.prefix }));
+      await s3.send(new ListObjectsV2Command({ Bucket: of.bucket, Prefix: of.prefix }));
       return true;
     } catch (error) {
       if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 403) return false;
@@ -129,6 +131,58 @@ describe('storage keys', () => {
     }
     expect(codes).toEqual(['quota_exceeded', 'quota_exceeded']);
     expect(await list()).toHaveLength(5);
+  });
+
+  it('a rotation without a free place lets all other keys expire', async () => {
+    const response = await send('POST', '/v1/storage-keys/rotate', { body: JSON.stringify({ overlap_hours: 1 }) });
+    expect([response.status, await codeOf(response)]).toEqual([422, 'quota_exceeded']);
+    const end = Date.now() + 3_600_000;
+    for (const { expires_at } of await list()) expect(Date.parse(expires_at ?? '')).toBeLessThanOrEqual(end);
+  });
+
+  it('a rotation without an overlap works without a free place, and ends all other keys before it returns', async () => {
+    expect(await list()).toHaveLength(5);
+    const made = await rotate(0);
+    expect((await list()).map(({ access_key_id }) => access_key_id)).toEqual([made.access_key_id]);
+    expect(made.replaces).toHaveLength(5);
+    expect(await works(made.access_key_id, made.secret_access_key)).toBe(true);
+  });
+
+  it('a rotation above the quota for idempotency keys changes nothing', async () => {
+    const { id, apiKey } = await createPartner(market.stores.environment);
+    const before = await list(apiKey);
+    await withDatabase(market.stores, (client) =>
+      client.query('INSERT INTO partner_usage (partner_id, idempotency_keys) VALUES ($1, 1000000)', [id]),
+    );
+    const headers = { apiKey, 'idempotency-key': 'too-many' };
+    const response = await send('POST', '/v1/storage-keys/rotate', { body: '{}', ...headers });
+    expect([response.status, await codeOf(response)]).toEqual([422, 'quota_exceeded']);
+    expect(await list(apiKey)).toEqual(before);
+  });
+
+  it('after a rotation is killed, its key is removed and the partner has access again', async () => {
+    const interrupted = await createPartner(market.stores.environment);
+    const { apiKey, storageKeys } = interrupted;
+    const hasAccess = () => works(storageKeys.accessKeyId, storageKeys.secretAccessKey, interrupted);
+    let kill = (): unknown => null;
+    const gateway = await startFaultyProxy(readAddresses().s3.endpoint, ({ url }) => {
+      if (!url?.includes('Action=PutUserPolicy')) return 'pass';
+      kill();
+      return 'unavailable';
+    });
+    const settings = { ...market.stores.environment, INLET_S3_ENDPOINT: gateway.url };
+    const victim = await startApi(settings, 'storage-keys-killed');
+    kill = () => victim.child.kill('SIGKILL');
+    const request = { url: victim.url, apiKey, body: '{}' };
+    await expect(send('POST', '/v1/storage-keys/rotate', request)).rejects.toThrow('fetch failed');
+    await gateway.close();
+    expect(await list(apiKey)).toHaveLength(2);
+    expect(await hasAccess()).toBe(false);
+
+    await waitUntil('the partner has access again', hasAccess, 90);
+    const left = await list(apiKey);
+    expect(left.map(({ access_key_id }) => access_key_id)).toEqual([storageKeys.accessKeyId]);
+    expect(left[0]?.expires_at).not.toBeNull();
   });
 
   it('only the scope storage:write allows it, and no session of a customer', async () => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { partnerInsidePrefix } from './policies.ts';
 import { type AdminResponse, type CephAdmin, sendSigned } from './signed-request.ts';
 
-export const keysSchema = z.array(z.object({ access_key: z.string(), secret_key: z.string() })).min(1);
+export const keysSchema = z.array(z.object({ access_key: z.string(), secret_key: z.string() }));
 export const userSchema = z.object({ keys: keysSchema });
 
 const successStatuses = new Set([200, 201, 204]);

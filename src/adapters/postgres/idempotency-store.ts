@@ -45,6 +45,8 @@ type Run<Result> = {
   readonly result: z.ZodType<Result>;
   /** False for requests such as deletes and clears, which are accepted even above the quota for idempotency keys. */
   readonly hasQuota?: boolean;
+  /** False for a step that is committed before the effect. It runs again if the request is repeated before its effect. */
+  readonly isStored?: boolean;
 };
 
 /** The maximum wait for another request with the same key. Submitting a job takes a few milliseconds. */
@@ -57,7 +59,7 @@ const pollEveryMs = 40;
  */
 export async function runIdempotently<Result>(
   { db, requests }: Deps,
-  { partnerId, idempotency, result: schema, hasQuota = true }: Run<Result>,
+  { partnerId, idempotency, result: schema, hasQuota = true, isStored = true }: Run<Result>,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
   if (!idempotency) return db.transaction().execute(work);
@@ -75,7 +77,7 @@ export async function runIdempotently<Result>(
       // Runs before the work, because a rollback does not undo what the work does outside the database.
       if (hasQuota) await requests.requireRoom(tx, partnerId);
       const result = await work(tx);
-      await requests.save(tx, key, { fingerprint: fingerprints[0], result });
+      if (isStored) await requests.save(tx, key, { fingerprint: fingerprints[0], result });
       return { result, isReplayed: false };
     });
     if (done?.isReplayed) idempotency.onReplay();

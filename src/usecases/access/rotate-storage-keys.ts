@@ -31,6 +31,10 @@ export async function listStorageKeys(deps: StorageKeyDeps, partner: Partner): P
 /**
  * Adds an access key, and lets all others expire after the overlap. The first of the returned keys is the new one. Its
  * secret is null if the request is a repetition, because the secret is not stored.
+ *
+ * The expiry of the other keys is committed first, so that a key that someone else knows ends even if no key can be
+ * created. The new key is recorded before it exists. If its creation is interrupted, workers remove it like an expired
+ * key, which also restores the user's access.
  */
 export async function rotateStorageKeys(
   deps: StorageKeyDeps,
@@ -39,13 +43,17 @@ export async function rotateStorageKeys(
 ): Promise<{ readonly keys: readonly StorageKey[]; readonly secret: Secret | null }> {
   const storage = requireStorage(deps);
   const { name } = change.caller.partner;
+  const rotation = { accessKeyId: storage.newId(), overlapSeconds: overlapHours * 3_600 };
+  const list = async (): Promise<readonly string[]> => requireUser(await storage.list(name));
+  const repeated = await deps.ownStorageKeys.prepareRotation(change, rotation, list);
+  if (repeated) return { keys: repeated, secret: null };
   let secret: Secret | null = null;
-  const keys = await deps.ownStorageKeys.rotate(change, overlapHours * 3_600, async () => {
-    const otherIds = requireUser(await storage.list(name));
-    requireRoomForStorageKey(otherIds);
-    const { accessKeyId, secretAccessKey } = await storage.create(name);
-    secret = secretAccessKey;
-    return { accessKeyId, otherIds };
+  const keys = await deps.ownStorageKeys.rotate(change, rotation, async (expiredIds) => {
+    const otherIds = await list();
+    for (const id of otherIds.filter((other) => expiredIds.includes(other))) await storage.remove(name, id);
+    requireRoomForStorageKey(otherIds.filter((other) => !expiredIds.includes(other)));
+    secret = await storage.create(name, rotation.accessKeyId);
+    return otherIds;
   });
   return { keys, secret };
 }
@@ -70,17 +78,18 @@ export async function removeExpiredStorageKeys(
   if (!(await deps.lanes.claimTurn('remove storage keys', removeStorageKeysEverySeconds))) return;
   const expired = await deps.ownStorageKeys.listExpired(removedAtATime);
   if (expired.length === 0) return;
-  if (!deps.storageKeys) {
+  const storage = deps.storageKeys;
+  if (!storage) {
     deps.log.warn(
       { keys: expired.length },
       'expired storage keys still work: set INLET_STORAGE_ADMIN_* for the workers',
     );
     return;
   }
-  for (const { id, partnerName, accessKeyId } of expired) {
+  for (const key of expired) {
+    const { partnerName, accessKeyId } = key;
     try {
-      await deps.storageKeys.remove(partnerName, accessKeyId);
-      await deps.ownStorageKeys.forget(id);
+      await deps.ownStorageKeys.removeExpired(key, () => storage.remove(partnerName, accessKeyId));
     } catch (error) {
       // One partner's missing storage user must not keep the expired keys of others working.
       deps.log.error({ err: error, partner: partnerName }, 'an expired storage key still works: it cannot be removed');

@@ -1492,7 +1492,7 @@ export type RotatedStorageKey = {
 };
 
 export type RotateStorageKeys = {
-  /** How long the other keys keep working. With 0, they stop working within about ten seconds. */
+  /** How long the other keys keep working. With 0, they stop working before the new key is created. */
   readonly overlap_hours?: number | undefined;
 };
 

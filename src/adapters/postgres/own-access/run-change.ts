@@ -17,6 +17,8 @@ type Options<Result> = {
   readonly result: z.ZodType<Result>;
   /** False for changes that take access away, which are accepted even above the quota for idempotency keys. */
   readonly hasQuota?: boolean;
+  /** False for a step that is committed before the change itself. */
+  readonly isStored?: boolean;
   /** Makes other changes wait. By default, locks the partner, which also delays its jobs. */
   readonly lock?: (tx: Tx, partnerId: PartnerId) => Promise<unknown>;
 };
@@ -28,11 +30,11 @@ type Options<Result> = {
 export async function runOwnChange<Result>(
   deps: OwnChangeDeps,
   { caller, idempotency }: OwnChange,
-  { result, hasQuota = true, lock = lockLane }: Options<Result>,
+  { result, hasQuota = true, isStored = true, lock = lockLane }: Options<Result>,
   work: (tx: Tx, creator: KeyCreator) => Promise<Result>,
 ): Promise<Result> {
   const partnerId = caller.partner.id;
-  return runIdempotently(deps, { partnerId, idempotency, result, hasQuota }, async (tx) => {
+  return runIdempotently(deps, { partnerId, idempotency, result, hasQuota, isStored }, async (tx) => {
     const createdBy = actorOfCaller(caller);
     // Some functions need the partner, which is not set on the connections of an installation without the API's role.
     await sql`SELECT set_config('inlet.actor', ${createdBy}, true), set_config('inlet.partner', ${String(partnerId)}, true)`.execute(

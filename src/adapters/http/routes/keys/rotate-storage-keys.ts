@@ -10,7 +10,7 @@ import { rotatedStorageKeyRecord, rotatedStorageKeySchema, storageKeyExample } f
 const body = z
   .strictObject({
     overlap_hours: z.int().min(0).max(maxOverlapHours).default(defaultOverlapHours).meta({
-      description: 'How long the other keys keep working. With 0, they stop working within about ten seconds.',
+      description: 'How long the other keys keep working. With 0, they stop working before the new key is created.',
     }),
   })
   .meta({ id: 'RotateStorageKeys' });
@@ -22,7 +22,7 @@ export const rotateStorageKeys = defineRoute({
   path: '/v1/storage-keys/rotate',
   scope: 'storage:write',
   summary: 'Rotate the storage keys',
-  description: `Creates an access key for your storage user, whose secret is shown only in this response. All other access keys stop working after the overlap. A storage user can have ${maxStorageKeys} access keys. A repeated request with the same \`Idempotency-Key\` creates no second key, and its response does not contain the secret.`,
+  description: `Creates an access key for your storage user, whose secret is shown only in this response. All other access keys stop working after the overlap. A storage user can have ${maxStorageKeys} access keys. A rotation that fails, for example because the user has that many, ends the other keys too. A repeated request with the same \`Idempotency-Key\` creates no second key, and its response does not contain the secret.`,
   body,
   bodyExamples: { overlap: { summary: 'An overlap of three days', value: { overlap_hours: 72 } } },
   response: {
@@ -44,7 +44,9 @@ export const rotateStorageKeys = defineRoute({
   },
   problems: {
     ...invalidRequest({ pointer: '/overlap_hours', detail: 'overlap_hours must be at most 168.' }),
-    ...ownQuota(`A partner can have ${maxStorageKeys} storage keys. Wait until an overlap has ended.`),
+    ...ownQuota(
+      `A partner can have ${maxStorageKeys} storage keys. Wait until an overlap has ended, or rotate without an overlap.`,
+    ),
     storage_keys_not_available: { detail: 'The API has no credentials of a storage administrator.' },
   },
   handler: (deps: StorageKeyDeps & IdempotencyDeps) => async (request, reply) => {
