@@ -89,7 +89,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   'event-log.ts': [byWorkers, /FROM event LEFT JOIN customer [\s\S]* WHERE event\.partner_id = \$/],
   'idempotency-store.ts': [
     /from "accepted_request" where "partner_id" = \$/,
-    /^insert into "accepted_request" .* FROM partner_usage WHERE partner_id = \$/s,
+    /SELECT \(SELECT idempotency_keys FROM partner_usage WHERE partner_id = \$/,
   ],
   'import-filter.ts': Array.from({ length: 5 }, () => ofFilteredIds),
   'import-log-store.ts': [
@@ -146,7 +146,11 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /^update "api_key" set "revoked_at" .* where "partner_id" = \$/,
     /^select count\("id"\) as "used" from "api_key" where "partner_id" = \$/,
   ],
-  'own-access/own-storage-keys.ts': ['test/acceptance/storage-keys.test.ts covers it'],
+  'own-access/own-storage-keys.ts': [
+    byWorkers,
+    'test/acceptance/storage-keys.test.ts covers it',
+    'test/acceptance/storage-keys.test.ts covers it',
+  ],
   'own-access/run-change.ts': [/FROM api_key\s+WHERE partner_id = \$/],
   'partner-removals.ts': Array.from({ length: 8 }, () => byCommands),
   'partner-store.ts': [

@@ -127,12 +127,10 @@ async function selectRequest(tx: Tx, key: RequestKey): Promise<StoredRequest | n
  * can send it without a key.
  */
 async function countRecorded(tx: Tx, partnerId: PartnerId): Promise<number> {
-  const usage = await tx
-    .selectFrom('partner_usage')
-    .select('idempotency_keys')
-    .where('partner_id', '=', partnerId)
-    .executeTakeFirst();
-  return usage?.idempotency_keys ?? 0;
+  // A subquery fails if it returns the row of another partner, too.
+  const { rows } = await sql<{ recorded: number | null }>`
+    SELECT (SELECT idempotency_keys FROM partner_usage WHERE partner_id = ${partnerId}) AS recorded`.execute(tx);
+  return rows[0]?.recorded ?? 0;
 }
 
 async function saveRequest(
