@@ -75,7 +75,7 @@ export interface OwnStorageKeys {
   removeExpired(key: ExpiredStorageKey, remove: () => Promise<void>): Promise<void>;
 }
 
-export type StorageKeyRotation = { readonly accessKeyId: string; readonly overlapSeconds: number };
+type StorageKeyRotation = { readonly accessKeyId: string; readonly overlapSeconds: number };
 
 export type ExpiredStorageKey = {
   readonly id: number;
