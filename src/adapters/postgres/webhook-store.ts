@@ -310,7 +310,7 @@ async function selectWebhooks(
       greatest(0, coalesce(counter.last_sequence, 0) - state.position)
         -- The first events of a replay can be deleted already. A failed event that is replayed is sent once.
         + greatest(0, state.replay_until - greatest(state.replay_position,
-          (SELECT min(sequence) - 1 FROM event WHERE event.partner_id = webhook.partner_id)))
+          (SELECT min(sequence) - 1 FROM event WHERE event.partner_id IN (webhook.partner_id))))
         + (SELECT count(*) FROM webhook_delivery d WHERE d.webhook_id = webhook.id AND d.next_attempt_at IS NOT NULL
           AND NOT (d.sequence > state.replay_position AND d.sequence <= state.replay_until)) AS pending_events,
       CASE WHEN webhook.rotated_at > now() - make_interval(hours => ${rotationHours})
