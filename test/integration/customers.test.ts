@@ -119,6 +119,8 @@ describe('customers and user tokens', () => {
       external_id: expect.stringMatching(/^[\da-f-]{36}$/) as unknown,
       audience_bad_row_share: 0,
       unhyphenated_ids: false,
+      device_days: null,
+      device_retention: { due_at: null, failure: null, removed_at: null, removed_rows: 0 },
     };
     expect(await read('partner', 'show', mine.name)).toEqual(fresh);
     const set = { ...fresh, audience_bad_row_share: 0.01 };

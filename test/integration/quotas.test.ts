@@ -55,7 +55,8 @@ describe("a partner's quotas", () => {
       text === '' ? {} : z.record(z.string(), z.unknown()).parse(JSON.parse(text));
     return { status: response.status, record };
   };
-  const quotas = async () => limitsSchema.required().parse((await call('GET', '/v1/limits')).record).quotas;
+  const quotas = async () =>
+    limitsSchema.required({ quotas: true }).parse((await call('GET', '/v1/limits')).record).quotas;
   const newAudience = (name = 'a') => call('POST', '/v2/firstparty/audience', { name, file_path: 'a.csv' });
   const newImport = (headers = {}) =>
     call('POST', '/v1/marketplace/import', { file_path: 'a.csv', key_type: 1 }, headers);
