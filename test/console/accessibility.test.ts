@@ -5,7 +5,7 @@ import { rows } from '../support/file-rows.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { waitUntilLoaded } from './support/measure.ts';
-import { openPage } from './support/open-page.ts';
+import { focusedText, openPage } from './support/open-page.ts';
 import { type ConsolePartner, loadReport, newPartner } from './support/partner.ts';
 import { readReportTable } from './support/report-table.ts';
 import { signInAsOperator, signInWithKey } from './support/sign-in.ts';
@@ -335,10 +335,6 @@ describe('the keyboard alone', () => {
     expect((await readReportTable(page)).length).toBeGreaterThan(1);
   });
 });
-
-function focusedText(page: Page): Promise<string> {
-  return page.evaluate(() => document.activeElement?.textContent.trim() ?? '');
-}
 
 /** The most presses of the Tab key that a task may take. */
 const maxPresses = 60;

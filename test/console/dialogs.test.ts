@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { device } from '../support/device-id.ts';
 import { waitUntilLoaded } from './support/measure.ts';
-import { openPage } from './support/open-page.ts';
+import { focusedText, openPage } from './support/open-page.ts';
 import { type ConsolePartner, newPartner } from './support/partner.ts';
 import { signInWithKey } from './support/sign-in.ts';
 
@@ -38,10 +38,6 @@ async function submitAgainAndAgain(page: Page, field: string, button: string): P
   await page.keyboard.press('Enter');
   await page.keyboard.press('Enter');
   await dialog.getByRole('button', { name: button, exact: true }).dblclick({ force: true });
-}
-
-function focusedText(page: Page): Promise<string> {
-  return page.evaluate(() => document.activeElement?.textContent.trim() ?? '');
 }
 
 describe('a dialog that is closed', () => {

@@ -88,8 +88,8 @@ function isStageTable(table: string): boolean {
 
 /**
  * Returns all tables that store rows, with three exceptions: the device index, which is rebuilt after a restore, the
- * table that an interrupted rebuild of the known devices left, and staging tables that a load is still filling. Such staging tables can be dropped at any time, and the next attempt
- * loads their files again.
+ * table that an interrupted rebuild of the known devices left, and staging tables that a load is still filling. Such
+ * staging tables can be dropped at any time, and the next attempt loads their files again.
  */
 async function tablesToHold(shard: Server, database: string, stagedLoadIds: readonly LoadId[]): Promise<string[]> {
   const complete = new Set(stagedLoadIds.map((loadId) => stagingTableNames(loadId).rows));

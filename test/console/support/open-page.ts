@@ -37,3 +37,8 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<Ope
 function toFileName(title: string): string {
   return `console-${title.replaceAll(/[^a-z0-9]+/gi, '-').slice(0, 100)}`;
 }
+
+/** The text of the element that has the focus. */
+export function focusedText(page: Page): Promise<string> {
+  return page.evaluate(() => document.activeElement?.textContent.trim() ?? '');
+}

@@ -92,7 +92,7 @@ function RotateDialog({ onDone, onClose }: RotateProps) {
       <OverlapField
         hours={hours}
         onChange={setHours}
-        hint="The other keys work for this time, up to 168 hours. With 0, they stop working within about ten seconds."
+        hint="The other keys work for this time, up to 168 hours. With 0, they stop working before the new key is created."
       />
     </FormDialog>
   );

@@ -77,7 +77,7 @@ export function causeOf({ code, dependency }: LaneFailure): string {
   return failures[code] ?? `it failed with ${code}`;
 }
 
-/** Who waits, for how long, and for what. A suspended partner waits by intention. */
+/** Who waits, for how long, and for what. Suspended partners are meant to wait. */
 export function summarize(lanes: readonly Lane[], now: number, hasMore: boolean): string {
   const active = lanes.filter(({ state }) => state !== 'suspended');
   const waiting = active.filter(isWaiting);
