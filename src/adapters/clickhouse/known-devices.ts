@@ -169,6 +169,9 @@ async function runUnlessAborted(
   signal.addEventListener('abort', kill);
   try {
     await server.command({ query, query_params: { ...query_params }, query_id, clickhouse_settings: fillSettings });
+  } catch (error) {
+    signal.throwIfAborted(); // the server describes a killed statement in several ways
+    throw error;
   } finally {
     signal.removeEventListener('abort', kill);
   }
