@@ -21,6 +21,11 @@ const slowest = [
   'lanes',
   'row-security-filters',
   'subscriptions',
+  'device-retention',
+  'operation-credentials',
+  'suppression-attack',
+  'accessibility',
+  'hostile-texts',
 ];
 
 /** Tests that load, count, delete, or erase rows. */

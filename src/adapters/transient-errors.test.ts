@@ -2,7 +2,7 @@ import { S3ServiceException } from '@aws-sdk/client-s3';
 import { ClickHouseError } from '@clickhouse/client';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../domain/failure.ts';
-import { IdentityError, transientErrorKind } from './transient-errors.ts';
+import { IdentityError, isOutage, transientErrorKind } from './transient-errors.ts';
 
 const coded = (code: string, message = 'x'): Error => Object.assign(new Error(message), { code });
 const answer = (httpStatusCode: number): Error =>
@@ -63,9 +63,22 @@ describe('transientErrorKind', () => {
     expect(transientErrorKind(error)).toBeNull();
   });
 
+  it.each([
+    ['a dependency that is unavailable', coded('ECONNREFUSED'), true],
+    ['an internal error of the storage', answer(500), true],
+    ['an internal error of the storage as a nested cause', new Error('outer', { cause: answer(500) }), true],
+    ['a request that the storage does not support', answer(501), false],
+    ['a connection that was lost during the request', coded('ECONNRESET'), false],
+    ['storage that denies access', answer(403), false],
+    ['a programming error', new TypeError('x is not a function'), false],
+  ])('tells an outage from other errors: %s', (_what, error, expected) => {
+    expect(isOutage(error)).toBe(expected);
+  });
+
   it('stops at a fixed depth when an error is its own cause', () => {
     const error = new Error('a');
     error.cause = error;
     expect(transientErrorKind(error)).toBeNull();
+    expect(isOutage(error)).toBe(false);
   });
 });

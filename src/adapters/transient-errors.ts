@@ -84,8 +84,7 @@ const maxCauseDepth = 8;
  * metric.
  */
 export function transientErrorKind(error: unknown): 'away' | 'broke' | null {
-  let cause = error;
-  for (let depth = 0; depth < maxCauseDepth && cause instanceof Error; depth++) {
+  for (const cause of withCauses(error)) {
     const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
     const type = 'type' in cause && typeof cause.type === 'string' ? cause.type : '';
     const status = httpStatusOf(cause);
@@ -102,9 +101,31 @@ export function transientErrorKind(error: unknown): 'away' | 'broke' | null {
     const isBroken =
       /^08...$/.test(code) || brokenCodes.has(code) || brokenTypes.has(type) || brokenMessages.test(message);
     if (isBroken || isTimeout || status >= 500) return 'broke';
-    cause = cause.cause;
   }
   return null;
+}
+
+/**
+ * Returns whether the error means that a dependency is unavailable, or that the storage failed to process a request. The
+ * storage returns the latter for every request while it is down. Other lost connections do not count, because the
+ * request may be the cause, and neither do responses that stay the same: 501 and 505.
+ */
+export function isOutage(error: unknown): boolean {
+  const kind = transientErrorKind(error);
+  return (
+    kind === 'away' || (kind === 'broke' && withCauses(error).some((cause) => isOutageStatus(httpStatusOf(cause))))
+  );
+}
+
+function isOutageStatus(status: number): boolean {
+  return status >= 500 && status !== 501 && status !== 505;
+}
+
+function withCauses(error: unknown): Error[] {
+  const causes: Error[] = [];
+  for (let cause = error; cause instanceof Error && causes.length < maxCauseDepth; cause = cause.cause)
+    causes.push(cause);
+  return causes;
 }
 
 /** The HTTP status of an AWS SDK error, or 0 for other errors. */

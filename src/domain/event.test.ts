@@ -32,6 +32,7 @@ describe('the types of events that a caller cannot see', () => {
       'import.rejects.failed',
       'delete.finished',
       'delete.failed',
+      'subscription.too_many_objects',
     ]);
   });
 });
@@ -58,6 +59,10 @@ describe('the record of an event', () => {
     [
       { ...common, type: 'report.ready', data: { ...of, split: 'country' } },
       '/v2/firstparty/segments/500001/composition?split=country',
+    ],
+    [
+      { ...common, type: 'subscription.too_many_objects', data: { subscriptionId: 5 } },
+      '/v1/marketplace/subscriptions/5',
     ],
     [{ ...common, type: 'webhook.disabled', data: { webhookId: 9, reason: 'gone' } }, '/v1/webhooks/9'],
   ];

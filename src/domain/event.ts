@@ -6,6 +6,7 @@ type OfAudience = { readonly audienceId: number; readonly warehouseSegmentId: nu
 type OfJob = { readonly importLogId: number; readonly totalRows: number; readonly code: string | null };
 type Ended = { readonly status: 2 | 3 };
 type OfRejects = { readonly rows: number; readonly code: string | null };
+type OfSubscription = { readonly subscriptionId: number };
 type OfWebhook = { readonly webhookId: number };
 
 export const disabledReasons = ['request', 'gone', 'failures'] as const;
@@ -41,6 +42,7 @@ export type EventContent =
   | { readonly type: 'audience.ready'; readonly data: OfAudience & Ended }
   | { readonly type: 'audience.cleared' | 'audience.deleted'; readonly data: OfAudience }
   | { readonly type: 'report.ready'; readonly data: OfAudience & { readonly split: Split | null } }
+  | { readonly type: 'subscription.too_many_objects'; readonly data: OfSubscription }
   | { readonly type: 'webhook.test' | 'webhook.failing'; readonly data: OfWebhook }
   | { readonly type: 'webhook.disabled'; readonly data: OfWebhook & { readonly reason: DisabledReason } };
 
@@ -60,6 +62,7 @@ export const eventTypes = [
   'audience.rejects.finished',
   'audience.rejects.failed',
   'report.ready',
+  'subscription.too_many_objects',
   'webhook.test',
   'webhook.failing',
   'webhook.disabled',
@@ -83,6 +86,7 @@ const scopeOfFamily: Readonly<Record<string, Scope>> = {
   delete: 'marketplace:read',
   audience: 'audience:read',
   report: 'audience:read',
+  subscription: 'marketplace:read',
   webhook: 'webhooks:write',
 };
 
@@ -131,6 +135,8 @@ function linkOf(event: EventContent): string {
       const query = event.data.split === null ? '' : `?split=${event.data.split}`;
       return `/v2/firstparty/segments/${event.data.warehouseSegmentId}/composition${query}`;
     }
+    case 'subscription.too_many_objects':
+      return `/v1/marketplace/subscriptions/${event.data.subscriptionId}`;
     case 'webhook.test':
     case 'webhook.failing':
     case 'webhook.disabled':
@@ -173,6 +179,8 @@ function dataOf(event: EventContent) {
       return { type: event.type, data: audienceOf(event.data) };
     case 'report.ready':
       return { type: event.type, data: { ...audienceOf(event.data), split: event.data.split } };
+    case 'subscription.too_many_objects':
+      return { type: event.type, data: { subscription_id: event.data.subscriptionId } };
     case 'webhook.test':
     case 'webhook.failing':
       return { type: event.type, data: { webhook_id: event.data.webhookId } };

@@ -75,7 +75,7 @@ export type Progress = {
   readonly bytesRead: number;
   readonly bytesTotal: number;
   readonly rowsRead: number;
-  /** Number of unfinished jobs ahead of this job in the partner's lane. 0 when the job is running or finished. */
+  /** Number of unfinished jobs ahead in the partner's lane, except canceled ones. 0 when the job is running or finished. */
   readonly queuePosition: number;
   /** Null until the job has read its first bytes, unless the partner has finished other jobs. */
   readonly secondsLeft: number | null;

@@ -22,7 +22,7 @@ export const storageSettings = {
     .optional()
     .describe('Secret access key for `INLET_S3_ACCESS_KEY_ID`. Set both or neither.'),
   INLET_STORAGE_ADMIN_ACCESS_KEY_ID: accessKeyId.describe(
-    'Access key of a Ceph admin user (`users=*;user-policy=*`). Required for `inlet partner create` without `--without-storage`. If the API and the workers have it, partners can rotate their storage keys.',
+    'Access key of a Ceph admin user (`users=*;user-policy=*`). Required for `inlet partner create` without `--without-storage`. If the API and the workers have it, partners can rotate and revoke their storage keys.',
   ),
   INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: secret
     .optional()

@@ -30,7 +30,7 @@ import { s3UploadStorage } from '../adapters/s3/upload-storage.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import { ed25519ProofSigner } from '../adapters/vault/proof-signer.ts';
 import { httpWebhookSender } from '../adapters/webhook/sender.ts';
-import { transientErrorKind } from '../adapters/transient-errors.ts';
+import { isOutage } from '../adapters/transient-errors.ts';
 import { type Config, limitsOf, partnerNetworksOf, retentionOf } from './config.ts';
 import { type ConnectedEngine, connectShards } from './connect-engine.ts';
 import { publishingOf } from './report-settings.ts';
@@ -108,7 +108,7 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
     rejectQueue: instrumentPort('postgres', 'rejectQueue', wrapPort('rejectQueue', postgresRejectQueue(db))),
     rejectReader: instrumentPort('clickhouse', 'rejectReader', clickhouseRejectReader(engine)),
     rejectStorage: instrumentPort('storage', 'rejectStorage', s3RejectStorage(s3, publicBucketOf(config))),
-    isUnavailable: (error: unknown) => transientErrorKind(error) === 'away',
+    isUnavailable: isOutage,
     warehouse: instrumentPort('clickhouse', 'warehouse', wrapPort('warehouse', clickhouseWarehouse(engine))),
     index: instrumentPort('clickhouse', 'index', wrapPort('index', clickhouseDeviceIndex(engine))),
     knownDevices: instrumentPort(

@@ -14,7 +14,7 @@ import {
   wakeEverySeconds,
   windowsEverySeconds,
 } from '../usecases/admin/maintenance.ts';
-import { removeExpiredStorageKeys, removeStorageKeysEverySeconds } from '../usecases/access/rotate-storage-keys.ts';
+import { removeExpiredStorageKeys, removeStorageKeysEverySeconds } from '../usecases/access/manage-storage-keys.ts';
 import { removeExpiredRecords, retentionTriedEverySeconds } from '../usecases/admin/retention.ts';
 import { forgetTriedEverySeconds, forgetUnheldDevices } from '../usecases/admin/rebuild-known-devices.ts';
 import { foldEverySeconds, foldIndex } from '../usecases/index/fold-index.ts';

@@ -11,6 +11,8 @@ import type { NewImport } from './import-log-store.ts';
 export type LaneState = {
   readonly partnerId: PartnerId;
   readonly partner: string;
+  /** Whether an operator has suspended the partner. A job that had started still continues. */
+  readonly isSuspended: boolean;
   readonly openJobs: number;
   readonly oldestJob: {
     readonly id: number;

@@ -66,6 +66,13 @@ export interface OwnStorageKeys {
     rotation: StorageKeyRotation,
     create: (expiredIds: readonly string[]) => Promise<readonly string[]>,
   ): Promise<readonly StorageKey[]>;
+  /**
+   * The first step of a revocation, which stays committed if the second one fails. Lets the key expire now. Fails with
+   * `not_found` if `list` does not return the key.
+   */
+  prepareRevocation(change: OwnChange, accessKeyId: string, list: () => Promise<readonly string[]>): Promise<void>;
+  /** The second step, which removes the key with `remove`. `remove` is not called for a repeated request. */
+  revoke(change: OwnChange, remove: () => Promise<void>): Promise<void>;
   /** Returns expired keys of all partners. For workers. */
   listExpired(limit: number): Promise<readonly ExpiredStorageKey[]>;
   /**

@@ -82,10 +82,11 @@ export type AttemptRecord = {
 
 /** The webhooks to which workers send events. */
 export interface WebhookQueue {
-  /** Claims webhooks with due events: failing ones, or the others. A claim without a record expires after the lease. */
+  /** Claims webhooks with due events: failing and `slow` ones, or the others. A claim without a record expires after the lease. */
   claim(which: {
     readonly limit: number;
     readonly areFailing: boolean;
+    readonly slow: readonly number[];
     readonly leaseSeconds: number;
   }): Promise<readonly WebhookClaim[]>;
   /** Returns null if the claim was lost, or the webhook was disabled or deleted. */

@@ -33,7 +33,7 @@ describe('inlet subscriptions', () => {
     const { subscription_id: id } = z.object({ subscription_id: z.int() }).parse(JSON.parse(created));
     await marketplace.partner.upload('in/1.csv', `${device(1)},sport\n`);
     await waitUntil('it is imported', async () => (await out(`subscriptions show ${id}`)).includes('imported'));
-    expect(await out('subscriptions list')).toMatch(new RegExp(`^ *${id} +active +in/ +at once +0 +- +\\d+$`, 'm'));
+    expect(await out('subscriptions list')).toMatch(new RegExp(`^ *${id} +active +in/ +immediately +0 +- +\\d+$`, 'm'));
     expect(await out(`subscriptions show ${id} --state imported`)).toMatch(/^in\/1\.csv +\d+ B .* imported +\d+ +-$/m);
     expect(await out(`subscriptions show ${id} --state failed`)).toContain('No file has arrived.');
     expect(await out(`subscriptions pause ${id}`)).toBe(`subscription ${id} is paused\n`);

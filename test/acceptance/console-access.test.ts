@@ -116,6 +116,7 @@ const rows: Readonly<Record<string, Readonly<Record<Role, Access>>>> = {
   abortUpload: ofAudiences,
   listStorageKeys: ofPartner,
   rotateStorageKeys: ofPartner,
+  revokeStorageKey: ofPartner,
   listOperatorLanes: ofOperator,
   listOperatorJobs: ofOperator,
   getOperatorJob: ofOperator,
@@ -275,10 +276,11 @@ describe('the access of a session', () => {
       { operation: 'completeUpload', method: 'POST', path: `${upload}/complete`, body: {} },
       { operation: 'abortUpload', method: 'DELETE', path: upload, body: {} },
     ];
-    // A rotation would need a user of the storage. The invalid body is rejected after the access was checked.
+    // These changes would need a user of the storage. The invalid body is rejected after the access was checked.
     const storageKeys = [
       { operation: 'listStorageKeys', method: 'GET', path: '/v1/storage-keys' },
       { operation: 'rotateStorageKeys', method: 'POST', path: '/v1/storage-keys/rotate', body: { overlap_hours: -1 } },
+      { operation: 'revokeStorageKey', method: 'DELETE', path: '/v1/storage-keys/ANY', body: { reason: 'any' } },
     ];
     return [...streams, ...uploads, ...storageKeys, ...operatorCalls(target), ...callsAt(target)];
   }

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rotatedStorageKeySchema } from '../../src/adapters/http/records/storage-key.ts';
 import { uploadExample, uploadSchema } from '../../src/adapters/http/records/upload.ts';
 import { insertDeletion } from '../support/insert-deletion.ts';
+import { rememberSecrets } from '../support/known-secrets.ts';
 import { answerChecker, readAnswer } from '../support/openapi/check-answer.ts';
 import {
   type DescribedOperation,
@@ -97,6 +99,14 @@ async function startExampleUpload({ api }: Audiences): Promise<string> {
   return uploadId;
 }
 
+/** Creates the storage key that the example revokes. */
+async function createExampleStorageKey({ api }: Audiences): Promise<string> {
+  const answer = await api.request('/v1/storage-keys/rotate', { method: 'POST', body: '{}' });
+  const made = rotatedStorageKeySchema.parse(await answer.json());
+  rememberSecrets(made.secret_access_key ?? '');
+  return made.access_key_id;
+}
+
 describe('OpenAPI examples', () => {
   let service: Audiences;
   let operator: Record<string, string>;
@@ -121,6 +131,14 @@ describe('OpenAPI examples', () => {
     for (const { audience_id } of await service.audiences.list()) await service.audiences.settled(audience_id);
   }
 
+  /** The ID of an upload contains its path and expires, and a storage key must exist, so these examples cannot be valid. */
+  async function validUrlOf({ operationId }: DescribedOperation, documented: string): Promise<string> {
+    if (operationId === 'revokeStorageKey') return documented.replace(/[^/]+$/, await createExampleStorageKey(service));
+    return documented.includes(uploadExample.upload_id)
+      ? documented.replace(uploadExample.upload_id, await startExampleUpload(service))
+      : documented;
+  }
+
   it.each(operations)('the examples get documented responses: $method $path', async (operation) => {
     const examples = exampleRequests(operation);
     expect(examples.length).toBeGreaterThan(0);
@@ -131,10 +149,7 @@ describe('OpenAPI examples', () => {
     if (operation.operationId === 'replayEvents') await logEvent(service);
     if (operation.operationId === 'cancelImport') await reopenImport(service);
     for (const { name, method, url: documented, headers, body } of examples) {
-      // The ID of an upload contains its path and expires, so an example cannot be valid.
-      const url = documented.includes(uploadExample.upload_id)
-        ? documented.replace(uploadExample.upload_id, await startExampleUpload(service))
-        : documented;
+      const url = await validUrlOf(operation, documented);
       const answer = await readAnswer(
         isForOperators(operation)
           ? await fetch(service.service.url + url, { method, headers: { ...headers, ...operator } })

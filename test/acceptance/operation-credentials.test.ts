@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { randomKeys } from '../../src/adapters/vault/keys.ts';
 import type { NewApiKey } from '../../src/domain/api-key.ts';
 import { type Scope, scopes } from '../../src/domain/caller.ts';
-import { storageProvisioner } from '../../src/entry/storage-provisioner.ts';
+import { storageKeysOf, storageProvisioner } from '../../src/entry/storage-provisioner.ts';
 import { createCustomer, createUserToken, revokeApiKey } from '../../src/usecases/admin/manage-keys.ts';
 import { createAttribute } from '../../src/usecases/admin/manage-partners.ts';
 import { insertDeletion } from '../support/insert-deletion.ts';
@@ -117,6 +117,7 @@ describe('insufficient credentials', () => {
   const only = new Map<Scope, string>();
   const webhook: { id: number | null } = { id: null };
   const subscription: { id: number | null } = { id: null };
+  const storageKey: { id: string | null } = { id: null };
 
   const newKey = (options: Partial<NewApiKey>): ReturnType<typeof addApiKey> => addApiKey(deps, owner, options);
   const newToken = async (name: string): Promise<string> => {
@@ -230,6 +231,21 @@ describe('insufficient credentials', () => {
     return z.object({ subscription_id: z.int() }).parse(await answer.json()).subscription_id;
   }
 
+  /** Returns a storage key of the owner. It is created again after it was revoked. */
+  async function storageKeyIdOf(ids: Ids): Promise<string> {
+    if (ids === unknownIds) return 'UNKNOWN';
+    storageKey.id ??= await createStorageKey();
+    return storageKey.id;
+  }
+
+  async function createStorageKey(): Promise<string> {
+    const storageKeys = storageKeysOf(stores.config);
+    if (!storageKeys) throw new Error('the test needs credentials of a storage administrator');
+    const id = storageKeys.newId();
+    rememberSecrets((await storageKeys.create(owner.name, id)).reveal());
+    return id;
+  }
+
   /** Returns the cookie of a partner's or a customer's session. */
   async function signIn(body: object): Promise<string> {
     const response = await fetch(`${api.url}/console/auth/api-key`, {
@@ -280,6 +296,8 @@ describe('insufficient credentials', () => {
     const isOfUpload = operation.path.includes('{upload_id}');
     const upload = isOfUpload ? await uploadIdOf(ids) : '';
     if (operation.operationId === 'abortUpload') uploadIds.delete(ids);
+    const isOfStorageKey = operation.path.includes('{access_key_id}');
+    const accessKeyId = isOfStorageKey ? await storageKeyIdOf(ids) : '';
     const isOfSubscription = operation.path.includes('{subscription_id}');
     const isOfWebhook = operation.path.includes('{webhook_id}');
     const target = {
@@ -289,7 +307,7 @@ describe('insufficient credentials', () => {
     };
     const path = Object.entries(target).reduce(
       (text, [name, id]) => text.replace(`{${name}}`, String(id)),
-      operation.path.replace('{upload_id}', upload),
+      operation.path.replace('{upload_id}', upload).replace('{access_key_id}', accessKeyId),
     );
     const [example] = Object.values(operation.requestBody?.content['application/json']?.examples ?? {});
     const bodies: Readonly<Record<string, unknown>> = {
@@ -312,6 +330,7 @@ describe('insufficient credentials', () => {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (operation.operationId === 'deleteWebhook' && response.status === 204) webhook.id = null;
+    if (operation.operationId === 'revokeStorageKey' && response.status === 204) storageKey.id = null;
     if (operation.operationId === 'deleteSubscription' && response.status === 204) subscription.id = null;
     // A stream might never end, so only its first bytes are compared.
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
@@ -326,6 +345,7 @@ describe('insufficient credentials', () => {
     const bare = text
       .replaceAll(/"request_id":"[^"]*"/g, '')
       .replaceAll(/\/uploads\/[\w.-]+/g, '/uploads/ID')
+      .replaceAll(/(storage-keys\/|Storage key )\w+/g, '$1ID')
       .replaceAll(/\d+/g, 'N');
     return { status, text: bare, type: headers.get('content-type'), names: [...headers.keys()].toSorted() };
   }

@@ -136,6 +136,7 @@ describe('the operator API without a worker', () => {
         { action: 'list_jobs', command: `inlet jobs list --partner ${first.name}` },
         { action: 'show', command: `inlet jobs show ${jobs[0]}` },
         { action: 'cancel', command: `inlet jobs cancel ${jobs[0]}` },
+        { action: 'suspend', command: `inlet partner suspend ${first.name}` },
       ],
     });
     expect(Date.now() - Date.parse(lanes[0]?.since ?? '')).toBeLessThan(60_000);

@@ -3,15 +3,18 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { audienceFileListSchema } from '../../src/adapters/http/records/audience.ts';
 import { rejectsSchema } from '../../src/adapters/http/records/rejects.ts';
-import { keyOfRejects } from '../../src/domain/reject-export.ts';
+import { keyOfRejects, maxExportAttempts } from '../../src/domain/reject-export.ts';
 import { exportRejects } from '../../src/usecases/rejects/export-rejects.ts';
+import { readAddresses } from '../../stack/addresses.ts';
 import { goodKey } from '../support/bad-rows.ts';
+import { configFor } from '../support/environment.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
+import { startProxy } from '../support/proxy.ts';
 import { stopProcess } from '../support/running-service.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { type Audiences, startAudiences } from '../support/start-audiences.ts';
 import { withDatabase } from '../support/stores.ts';
-import { type Wired, wireUp } from '../support/wired.ts';
+import { type Wired, wireAll, wireUp } from '../support/wired.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 import { audiencePath } from './audience-client.ts';
 
@@ -20,7 +23,7 @@ describe('exports of rejected rows on one worker', () => {
   let deps: Wired;
   let other: TestPartner;
   let othersApi: ApiClient;
-  let imports: { readonly large: number; readonly second: number; readonly ofOther: number };
+  let imports: { readonly large: number; readonly second: number; readonly ofOther: number; readonly outage: number };
   let audienceId: number;
 
   const signal = new AbortController().signal;
@@ -42,6 +45,7 @@ describe('exports of rejected rows on one worker', () => {
       large: await imported(market.partner, market.api, 'large', 4),
       second: await imported(market.partner, market.api, 'second', 2),
       ofOther: await imported(other, othersApi, 'other', 2),
+      outage: await imported(market.partner, market.api, 'outage', 1),
     };
     await market.partner.upload('members.csv', 'nonsense,x\n');
     ({ audienceId } = await market.audiences.create('Rejects', 'members.csv'));
@@ -83,6 +87,30 @@ describe('exports of rejected rows on one worker', () => {
     ] as const) {
       const found = rejectsSchema.parse(await (await api.request(ofImport(id))).json());
       expect(found).toMatchObject({ status: 2, files_done: files, rows: 9 * files });
+    }
+  });
+
+  it('wait while the storage answers every request with an internal error', async () => {
+    const storage = await startProxy(readAddresses().s3.endpoint);
+    const during = await wireAll(configFor({ ...market.stores.environment, INLET_S3_ENDPOINT: storage.address }));
+    const execute = (text: string) => withDatabase(market.stores, (db) => db.query(text, [imports.outage]));
+    const statusOf = async () =>
+      rejectsSchema.parse(await (await market.api.request(ofImport(imports.outage))).json()).status;
+    try {
+      await post(market.api, ofImport(imports.outage));
+      // The next attempt that counts is the last one.
+      await execute(`UPDATE reject_export SET attempt = earlier_attempts + ${maxExportAttempts - 1} WHERE job_id = $1`);
+      storage.make({ is: 'answered', with: 'HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\n\r\n' });
+      await exportRejects({ ...during, log: silentLog }, signal);
+      expect(await statusOf()).toBeLessThan(2);
+      storage.make({ is: 'none' });
+      const due = `UPDATE reject_export SET claimed_until = now() - interval '1 second' WHERE job_id = $1`;
+      await execute(due);
+      await exportRejects({ ...during, log: silentLog }, signal);
+      expect(await statusOf()).toBe(2);
+    } finally {
+      await during.close();
+      await storage.close();
     }
   });
 

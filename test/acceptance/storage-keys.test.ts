@@ -59,6 +59,8 @@ describe('storage keys', () => {
     if (rotated.secret_access_key !== null) rememberSecrets(rotated.secret_access_key);
     return rotated;
   }
+  const revoke = (accessKeyId: string, headers: Record<string, string> = {}): Promise<Response> =>
+    send('DELETE', `/v1/storage-keys/${accessKeyId}`, headers);
   const list = async (apiKey = partner.apiKey) =>
     listSchema.parse(await (await send('GET', '/v1/storage-keys', { apiKey })).json());
   async function works(accessKeyId: string, secret: string | null, of = partner): Promise<boolean> {
@@ -74,6 +76,17 @@ describe('storage keys', () => {
       s3.destroy();
     }
   }
+  /** Returns who has changed the key, as the audit log names them. */
+  const changesOf = async (accessKeyId: string): Promise<string[]> =>
+    withDatabase(market.stores, async (client) => {
+      const { rows } = await client.query<{ actor: string }>(
+        `SELECT actor FROM audit_log WHERE event = 'storage_key.update' AND subject_id = (
+           SELECT subject_id FROM audit_log WHERE event = 'storage_key.insert' AND detail->>'access_key_id' = $1)
+         ORDER BY id`,
+        [accessKeyId],
+      );
+      return rows.map(({ actor }) => actor);
+    });
   const codeOf = async (response: Response): Promise<string> =>
     z.looseObject({ code: z.string() }).parse(await response.json()).code;
 
@@ -185,6 +198,83 @@ describe('storage keys', () => {
     expect(left[0]?.expires_at).not.toBeNull();
   });
 
+  it('a revocation ends one key before it returns, keeps the others, and is recorded', async () => {
+    const revoker = await createPartner(market.stores.environment);
+    const { apiKey, storageKeys } = revoker;
+    const made = await rotate(72, { apiKey });
+    const other = await rotate(72, { apiKey });
+    const before = await changesOf(made.access_key_id);
+    const response = await revoke(made.access_key_id, { apiKey });
+    expect([response.status, await response.text()]).toEqual([204, '']);
+    expect((await list(apiKey)).map(({ access_key_id }) => access_key_id)).toEqual(
+      expect.arrayContaining([storageKeys.accessKeyId, other.access_key_id]),
+    );
+    expect(await list(apiKey)).toHaveLength(2);
+    expect(await works(made.access_key_id, made.secret_access_key, revoker)).toBe(false);
+    expect(await works(storageKeys.accessKeyId, storageKeys.secretAccessKey, revoker)).toBe(true);
+    expect(await works(other.access_key_id, other.secret_access_key, revoker)).toBe(true);
+    expect(await changesOf(made.access_key_id)).toEqual([...before, expect.stringMatching(/^key \d+$/)]);
+    const again = await revoke(made.access_key_id, { apiKey });
+    expect([again.status, await codeOf(again)]).toEqual([404, 'not_found']);
+  });
+
+  it('a repeated revocation with the same Idempotency-Key gets the same response', async () => {
+    const { apiKey } = await createPartner(market.stores.environment);
+    const made = await rotate(72, { apiKey });
+    const headers = { apiKey, 'idempotency-key': 'revoke-1' };
+    expect((await revoke(made.access_key_id, headers)).status).toBe(204);
+    const again = await revoke(made.access_key_id, headers);
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([204, 'true']);
+  });
+
+  it('the last key can be revoked, and a rotation creates another one', async () => {
+    const revoker = await createPartner(market.stores.environment);
+    const { apiKey, storageKeys } = revoker;
+    expect((await revoke(storageKeys.accessKeyId, { apiKey })).status).toBe(204);
+    expect(await list(apiKey)).toEqual([]);
+    expect(await works(storageKeys.accessKeyId, storageKeys.secretAccessKey, revoker)).toBe(false);
+    const made = await rotate(24, { apiKey });
+    expect(made.replaces).toEqual([]);
+    expect(await works(made.access_key_id, made.secret_access_key, revoker)).toBe(true);
+  });
+
+  it("another partner's key is not found, and keeps working", async () => {
+    const { apiKey, storageKeys, ...other } = await createPartner(market.stores.environment);
+    const response = await revoke(storageKeys.accessKeyId);
+    expect([response.status, await codeOf(response)]).toEqual([404, 'not_found']);
+    expect(await list(apiKey)).toHaveLength(1);
+    const owner = { ...other, apiKey, storageKeys };
+    expect(await works(storageKeys.accessKeyId, storageKeys.secretAccessKey, owner)).toBe(true);
+  });
+
+  it.each(['before', 'after'])(
+    'a revocation that is killed %s the storage removes the key ends it anyway',
+    async (moment) => {
+      const interrupted = await createPartner(market.stores.environment);
+      const { apiKey, storageKeys } = interrupted;
+      const made = await rotate(72, { apiKey });
+      let kill = (): unknown => null;
+      const gateway = await startFaultyProxy(readAddresses().s3.endpoint, ({ url, method }) => {
+        const isLast = moment === 'before' ? method === 'DELETE' : url?.includes('Action=PutUserPolicy');
+        if (!isLast) return 'pass';
+        kill();
+        return 'unavailable';
+      });
+      const settings = { ...market.stores.environment, INLET_S3_ENDPOINT: gateway.url };
+      const victim = await startApi(settings, `storage-keys-revoked-${moment}`);
+      kill = () => victim.child.kill('SIGKILL');
+      await expect(revoke(made.access_key_id, { url: victim.url, apiKey })).rejects.toThrow('fetch failed');
+      await gateway.close();
+
+      const left = async (): Promise<string[]> => (await list(apiKey)).map(({ access_key_id }) => access_key_id);
+      await waitUntil('the key is removed', async () => (await left()).length === 1, 90);
+      expect(await left()).toEqual([storageKeys.accessKeyId]);
+      const { accessKeyId, secretAccessKey } = storageKeys;
+      await waitUntil('the other key works', () => works(accessKeyId, secretAccessKey, interrupted), 90);
+      expect(await works(made.access_key_id, made.secret_access_key, interrupted)).toBe(false);
+    },
+  );
+
   it('only the scope storage:write allows it, and no session of a customer', async () => {
     const made = await send('POST', '/v1/keys', {
       body: JSON.stringify({ scopes: ['marketplace:write', 'audience:write', 'keys:write'] }),
@@ -196,6 +286,7 @@ describe('storage keys', () => {
     for (const [method, path] of [
       ['GET', '/v1/storage-keys'],
       ['POST', '/v1/storage-keys/rotate'],
+      ['DELETE', `/v1/storage-keys/${partner.storageKeys.accessKeyId}`],
     ] as const) {
       const withKey = await send(method, path, { apiKey, ...(method === 'POST' ? { body: '{}' } : {}) });
       expect([withKey.status, await codeOf(withKey)]).toEqual([403, 'scope_missing']);

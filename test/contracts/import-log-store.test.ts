@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
@@ -171,6 +172,29 @@ describe('the import log store', () => {
       code: 'too_many_open_jobs',
       detail: 'The partner has 10 open jobs, including canceled ones, which is the limit.',
     });
+  });
+
+  it('does not count canceled jobs among the jobs ahead of a waiting job, or in its estimate', async () => {
+    const ended = await importLogs.submitImport(mine, request('ended.csv'), plenty);
+    await db
+      .updateTable('job')
+      .set({ status: jobStatus.done, finished_at: sql<Date>`created_at + interval '100 s'` })
+      .where('id', '=', ended)
+      .execute();
+    const [head = 0, canceled = 0, waiting = 0] = await submitMany(mine, 3);
+    const progress = async () => (await importLogs.find(mine, waiting))?.progress;
+    expect(await progress()).toMatchObject({ queuePosition: 2, secondsLeft: 300 });
+    await importLogs.cancel(mine, canceled, () => ({ is: 'never started' }));
+    expect(await progress()).toMatchObject({ queuePosition: 1, secondsLeft: 200 });
+    await importLogs.cancel(mine, head, () => ({ is: 'never started' }));
+    expect(await progress()).toMatchObject({ queuePosition: 0, secondsLeft: 100 });
+    // They have ended without running, so they say nothing about how long a job takes.
+    await db
+      .updateTable('job')
+      .set({ status: jobStatus.failed, finished_at: sql<Date>`now()` })
+      .where('id', 'in', [head, canceled])
+      .execute();
+    expect(await progress()).toMatchObject({ queuePosition: 0, secondsLeft: 100 });
   });
 
   it('rejects an import of a partner that does not exist', async () => {

@@ -120,6 +120,19 @@ describe('the reads of operators', () => {
     ]);
   });
 
+  it('does not count jobs that are canceled before their start as open jobs', async () => {
+    const partner = await newBarePartner(deps);
+    const [head, ...waiting] = [await submit(partner), await submit(partner), await submit(partner)];
+    for (const id of waiting) await deps.importLogs.cancel(partner.id, id, () => ({ is: 'never started' }));
+    const lanes = () => reads.listLanes({ afterJobId: head - 1, limit: 1 });
+    expect(await lanes()).toMatchObject([{ partner: partner.name, openJobs: 1 }]);
+    expect(await reads.listPartners({ afterId: partner.id - 1, limit: 1 })).toMatchObject([{ openJobs: 1 }]);
+    await deps.importLogs.cancel(partner.id, head, () => ({ is: 'never started' }));
+    // The lane stays listed until a worker ends its jobs.
+    expect(await lanes()).toMatchObject([{ partner: partner.name, openJobs: 0, oldestJob: { id: head } }]);
+    expect(await reads.listPartners({ afterId: partner.id - 1, limit: 1 })).toMatchObject([{ openJobs: 0 }]);
+  });
+
   it('counts no worker if none is connected', async () => {
     expect(await reads.readWaits()).toMatchObject({ workers: 0, lanesWithoutToken: 0, silentSeconds: 0 });
     expect(await reads.isPaused()).toBe(false);

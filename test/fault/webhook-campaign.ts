@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook as StockVerifier } from 'standardwebhooks';
 import { z } from 'zod';
 import { appendEvents } from '../../src/adapters/postgres/event-log.ts';
@@ -21,6 +22,7 @@ export const campaignSettings = {
 
 const createdSchema = z.object({ webhook_id: z.int(), secret: z.string() });
 const sequenceSchema = z.object({ sequence: z.int() });
+const eventsSchema = z.array(sequenceSchema);
 const sequenceOf = (body: string): number => sequenceSchema.parse(JSON.parse(body)).sequence;
 
 /** A generator with a fixed seed (mulberry32). */
@@ -70,6 +72,9 @@ export async function startCampaign(seed: number, workerCount = 2) {
   /** When each event was committed, by partner and sequence number. */
   const committed = new Map<string, number>();
   const keyOf = (partnerId: number, sequence: number): string => `${partnerId} ${sequence}`;
+  /** How many events the campaign has committed for a partner. */
+  const countCommitted = ({ id }: BarePartner): number =>
+    [...committed.keys()].filter((key) => key.startsWith(`${id} `)).length;
 
   async function subscribe(
     name: string,
@@ -116,6 +121,34 @@ export async function startCampaign(seed: number, workerCount = 2) {
       state.api.child.kill('SIGKILL');
       state.api = await startApi(environment, 'webhook-campaign');
     },
+    /**
+     * Reads the log of a partner with long polling, as a client does, until `isDone` and everything is read. A request that
+     * fails because the API was killed is repeated. Returns the sequence numbers as they were read.
+     */
+    readLog: async ({ partner }: Subscriber, isDone: () => boolean): Promise<readonly number[]> => {
+      const read: number[] = [];
+      while (!isDone() || read.length < countCommitted(partner)) {
+        try {
+          const path = `/v1/events?after=${read.at(-1) ?? 0}`;
+          const response = await apiClient(state.api.url, partner.apiKey).request(path, {
+            headers: { prefer: 'wait=2' },
+          });
+          if (response.ok) read.push(...eventsSchema.parse(await response.json()).map(({ sequence }) => sequence));
+          else await pause(100);
+        } catch (error) {
+          if (!(error instanceof TypeError)) throw error;
+          await pause(100);
+        }
+      }
+      return read;
+    },
+    /** Gives a webhook another URL, and sends it all events again. */
+    moveTo: async ({ partner, webhookId }: Subscriber, url: string): Promise<void> => {
+      const { request } = apiClient(state.api.url, partner.apiKey);
+      const path = `/v1/webhooks/${webhookId}`;
+      await request(path, { method: 'PATCH', body: JSON.stringify({ url, enabled: true }) });
+      await request(`${path}/replay`, { method: 'POST', body: JSON.stringify({ after: 0 }) });
+    },
     /** Milliseconds from the commit of each event to its first arrival, in ascending order. */
     delays: ({ partner, receiver }: Subscriber): number[] => {
       const first = new Map<number, number>();
@@ -134,10 +167,13 @@ export async function startCampaign(seed: number, workerCount = 2) {
         attempts.set(sequenceOf(body), (attempts.get(sequenceOf(body)) ?? 0) + 1);
       return Math.max(0, ...attempts.values());
     },
-    /** Waits until every event has been accepted, and returns what is wrong with what was received. */
+    /** Waits until every event has been accepted, and returns what is wrong with the log or with what was received. */
     check: async (subscriber: Subscriber, seconds: number): Promise<string[]> => {
       const { partner, webhookId, receiver, secret, name } = subscriber;
       const logged = await listAll(deps, partner.id);
+      const cleared = logged.filter(({ type }) => type === 'audience.cleared').length;
+      if (cleared !== countCommitted(partner)) return [`${name}: the log has ${cleared} events`];
+      if (logged.some(({ sequence }, n) => sequence !== n + 1)) return [`${name}: the log has gaps`];
       const missing = (): number[] => {
         const accepted = new Set(
           receiver.received.filter(({ status }) => status === 204).map(({ body }) => sequenceOf(body)),

@@ -1,6 +1,7 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { canceledJobsAtOnce } from '../../src/adapters/postgres/lane/lane-store.ts';
 import { type ImportMode, importMode, keyType, pathType } from '../../src/domain/import-log.ts';
 import type { NewDelete } from '../../src/ports/import-log-store.ts';
 import type { LaneStep } from '../../src/ports/lane-store.ts';
@@ -91,6 +92,28 @@ describe('canceling a job', () => {
     expect((await jobFor('prepare')).id).toBe(third);
     expect(await record(second)).toMatchObject({ status: 3, errors: ofTheJob });
     expect(await cancel(second)).toEqual({ is: 'ended before', status: 3 });
+  });
+
+  it('ends many canceled jobs in several transactions', async () => {
+    const head = await submit();
+    for (let n = 0; n < 2 * canceledJobsAtOnce; n++) {
+      const id = await submit();
+      await wired.importLogs.cancel(partner.id, id, () => ({ is: 'never started' }));
+    }
+    const last = await submit();
+    const endedTogether = () =>
+      withDatabase(stores, async (client) => {
+        const { rows } = await client.query<{ jobs: number }>(
+          `SELECT count(*)::int AS jobs FROM job WHERE partner_id = $1 AND finished_at IS NOT NULL
+           GROUP BY xmin::text ORDER BY 1 DESC`,
+          [partner.id],
+        );
+        return rows.map((row) => row.jobs);
+      });
+    expect(await cancel(head)).toEqual({ is: 'never started', hasEnded: true, jobsAhead: 0 });
+    expect(await endedTogether()).toEqual([canceledJobsAtOnce]);
+    expect((await jobFor('prepare')).id).toBe(last);
+    expect(await endedTogether()).toEqual([canceledJobsAtOnce, canceledJobsAtOnce, 1]);
   });
 
   it('prevents the worker that is loading the file from committing', async () => {

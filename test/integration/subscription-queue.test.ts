@@ -50,6 +50,49 @@ describe('the queue of subscriptions', () => {
       ({ key, etag, state }) => `${String(key).replace(/^.*\/in\//, '')} ${String(etag)} ${String(state)}`,
     );
 
+  it('logs one event each time a prefix begins to have too many objects, also if it imports or a quota stops it', async () => {
+    const { id, partner } = await subscribe();
+    const tooMany = { ...limits, hasTooManyObjects: true };
+    const list = async (name: string, limitsOf = tooMany): Promise<void> => {
+      await makeDue(id);
+      const claim = await claimOf(id);
+      await deps.subscriptionQueue.recordPage(claim, whole, [object(claim, name)], 60);
+      expect(await deps.subscriptionQueue.finish(claim, limitsOf)).not.toBeNull();
+    };
+    const events = async (): Promise<unknown[]> => {
+      const scope = { partnerId: partner.id, customerId: null };
+      const page = { after: 0, limit: 100, hidden: [] };
+      return (await deps.events.list(scope, page)).map(({ type, data }) => ({ type, data }));
+    };
+    const event = { type: 'subscription.too_many_objects', data: { subscriptionId: id } };
+    await list('1.csv', limits);
+    expect(await events()).toEqual([]);
+    await list('2.csv');
+    await list('3.csv');
+    await list('3.csv');
+    expect(await events()).toEqual([event]);
+    expect(await deps.subscriptions.get(partner.id, id)).toMatchObject({ waitsFor: 'too_many_objects' });
+
+    await list('3.csv', limits);
+    await list('4.csv', { ...tooMany, maxOpenJobs: 1 });
+    await list('4.csv', { ...tooMany, maxOpenJobs: 1 });
+    expect(await events()).toEqual([event, event]);
+
+    await list('4.csv', limits);
+    await list('4.csv');
+    expect(await events()).toEqual([event, event, event]);
+  });
+
+  it('logs no event of a listing whose claim was lost', async () => {
+    const { id, partner } = await subscribe();
+    const claim = await claimOf(id);
+    await deps.subscriptions.update(partner.id, id, { isPaused: true }, null);
+    expect(await deps.subscriptionQueue.finish(claim, { ...limits, hasTooManyObjects: true })).toBeNull();
+    expect(
+      await deps.events.list({ partnerId: partner.id, customerId: null }, { after: 0, limit: 1, hidden: [] }),
+    ).toEqual([]);
+  });
+
   it('is claimed by one worker at a time, and one subscription per partner', async () => {
     const { id, partner } = await subscribe();
     const second = await subscribe(partner);

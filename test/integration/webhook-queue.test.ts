@@ -43,7 +43,7 @@ describe('the queue of webhooks', () => {
   }
 
   const claim = (leaseSeconds = 60, areFailing = false): Promise<readonly WebhookClaim[]> =>
-    deps.webhookQueue.claim({ limit: 100, areFailing, leaseSeconds });
+    deps.webhookQueue.claim({ limit: 100, areFailing, slow: [], leaseSeconds });
 
   async function claimOf(id: number, leaseSeconds?: number, areFailing?: boolean): Promise<WebhookClaim> {
     const found = (await claim(leaseSeconds, areFailing)).find(({ webhookId }) => webhookId === id);

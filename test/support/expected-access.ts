@@ -61,6 +61,7 @@ export const expectedAccess: Readonly<Record<string, AccessRow>> = {
   revokeKey: row('keys:write', 'not_found', 'own'),
   listStorageKeys: row('storage:write', 'own', 'own'),
   rotateStorageKeys: row('storage:write', 'own', 'own'),
+  revokeStorageKey: row('storage:write', 'not_found', 'own'),
   listCustomers: row('customers:read', 'empty', 'own'),
   createCustomer: row('customers:write', 'own', 'own'),
   renameCustomer: row('customers:write', 'not_found', 'own'),

@@ -99,7 +99,6 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     ofFoundJob,
     /where "log"\."partner_id" = \$/,
   ],
-  'job-progress.ts': [/ahead\.partner_id = job\.partner_id/],
   'lane/cancel-job.ts': [/from "job" where "id" = \$.* and "partner_id" = \$.* for update/],
   'lane/job-events.ts': [ofFoundAudience],
   'lane/lane-store.ts': [
@@ -113,7 +112,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /^insert into "job" [\s\S]* stored_bytes FROM partner_usage WHERE partner_id = \$/,
   ],
   'loaded-files.ts': [/from "job_file" as "file" where "file"\."partner_id" = \$/],
-  'operations/operations.ts': [byCommands],
+  'open-jobs.ts': [/ahead\.partner_id = job\.partner_id/],
   'operations/select-jobs.ts': [byCommands],
   'operations/select-lanes.ts': [byCommands],
   'operations/select-partners.ts': Array.from({ length: 3 }, () => byCommands),

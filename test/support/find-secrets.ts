@@ -16,15 +16,16 @@ const keyPattern = /inlet_[a-z][a-z0-9]{0,15}_(?:key|user)_[0-9A-Za-z]{39}/g;
  */
 export function findSecrets(directory: string, secrets: readonly string[]): { filesRead: number; places: string[] } {
   const files = readdirSync(directory);
-  const places = files.flatMap((file) =>
-    readFileSync(join(directory, file), 'utf8')
-      .split('\n')
-      .flatMap((line, index) => (leaksSecret(line, secrets) ? [`${file}:${index + 1}`] : [])),
-  );
+  const places = files.flatMap((file) => {
+    const text = readFileSync(join(directory, file), 'utf8');
+    // One search of the whole file is much faster than one of each line.
+    if (!leaksSecret(text, secrets)) return [];
+    return text.split('\n').flatMap((line, index) => (leaksSecret(line, secrets) ? [`${file}:${index + 1}`] : []));
+  });
   return { filesRead: files.length, places };
 }
 
-function leaksSecret(line: string, secrets: readonly string[]): boolean {
-  if (anyJwt.test(line) || secrets.some((secret) => line.includes(secret))) return true;
-  return (line.match(keyPattern) ?? []).some((text) => parseKey(text) !== null);
+function leaksSecret(text: string, secrets: readonly string[]): boolean {
+  if (anyJwt.test(text) || secrets.some((secret) => text.includes(secret))) return true;
+  return (text.match(keyPattern) ?? []).some((key) => parseKey(key) !== null);
 }

@@ -18,6 +18,7 @@ const selectable: Readonly<Record<SelectableEventType, true>> = {
   'audience.rejects.finished': true,
   'audience.rejects.failed': true,
   'report.ready': true,
+  'subscription.too_many_objects': true,
   'webhook.failing': true,
   'webhook.disabled': true,
 };

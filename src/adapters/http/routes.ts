@@ -55,6 +55,7 @@ import { listKeys } from './routes/keys/list-keys.ts';
 import { revokeKey } from './routes/keys/revoke-key.ts';
 import { rotateKey } from './routes/keys/rotate-key.ts';
 import { listStorageKeys } from './routes/keys/list-storage-keys.ts';
+import { revokeStorageKey } from './routes/keys/revoke-storage-key.ts';
 import { rotateStorageKeys } from './routes/keys/rotate-storage-keys.ts';
 import { getDeletion, getDeletionProof, listDeletions, requestDeletion } from './routes/deletions.ts';
 import { queueImport } from './routes/queue-import.ts';
@@ -118,6 +119,7 @@ export const partnerRoutes = [
   revokeKey,
   listStorageKeys,
   rotateStorageKeys,
+  revokeStorageKey,
   listCustomers,
   createCustomer,
   renameCustomer,

@@ -50,6 +50,12 @@ export const audienceParams = z.object({ audience_id: pathId('ID of the audience
 
 export const attributeParams = z.object({ attribute_id: pathId('ID of the attribute.', 1004) });
 export const keyParams = z.object({ key_id: pathId('ID of the API key.', 17) });
+export const storageKeyParams = z.object({
+  access_key_id: z
+    .string()
+    .regex(/^\w{1,128}$/)
+    .meta({ description: 'ID of the access key.', examples: ['7KQ2V4MZJ9T1X5B8N3WD'] }),
+});
 export const customerParams = z.object({ customer_id: pathId('ID of the customer.', 31) });
 export const userTokenParams = customerParams.extend({ token_id: pathId('ID of the user token.', 42) });
 

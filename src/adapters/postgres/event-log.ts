@@ -173,6 +173,7 @@ const contentSchema: z.ZodType<EventContent> = z.union([
     type: z.literal('report.ready'),
     data: z.object({ ...ofAudience, split: z.enum(splits).nullable() }),
   }),
+  z.object({ type: z.literal('subscription.too_many_objects'), data: z.object({ subscriptionId: z.int() }) }),
   z.object({ type: z.literal(['webhook.test', 'webhook.failing']), data: z.object(ofWebhook) }),
   z.object({
     type: z.literal('webhook.disabled'),

@@ -4,13 +4,13 @@ import { type Progress, estimateSecondsLeft, openStatuses } from '../../domain/j
 import { type LaneHistory, estimateWait } from '../../domain/lane-estimate.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { selectLaneHistory } from './lane-history.ts';
+import { openJobsAhead } from './open-jobs.ts';
 
 // The progress of imports and appends. The enclosing query must provide `job`.
 
 /** The number of the partner's open jobs ahead of this one. It is 0 for a job that has ended. */
 export const jobsAhead: RawBuilder<number> = sql`
-  (SELECT count(*) FROM job ahead WHERE ahead.partner_id = job.partner_id AND ahead.seq < job.seq
-     AND ahead.status IN (0, 1) AND job.status IN (0, 1))`;
+  (CASE WHEN job.status IN (0, 1) THEN ${openJobsAhead} ELSE 0 END)`;
 
 export const runningSeconds: RawBuilder<number | null> = sql`extract(epoch FROM now() - job.listed_at)::float8`;
 

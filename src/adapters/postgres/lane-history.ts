@@ -20,7 +20,7 @@ export async function selectLaneHistory(db: Database | Tx, partnerId: PartnerId)
         extract(epoch FROM created_at) * 1000, extract(epoch FROM finished_at) * 1000) ORDER BY seq DESC) AS finished
       FROM (
         SELECT seq, created_at, finished_at FROM job
-        WHERE job.partner_id = partner.id AND finished_at IS NOT NULL ORDER BY seq DESC LIMIT ${jobsInHistory}
+        WHERE job.partner_id = partner.id AND finished_at IS NOT NULL AND NOT cancelled ORDER BY seq DESC LIMIT ${jobsInHistory}
       ) AS job
     ) AS ended
     LEFT JOIN LATERAL (

@@ -30,13 +30,13 @@ export function postgresWebhookQueue(db: Database, sealer: Sealer): WebhookQueue
 /** The webhook whose last attempt is the oldest comes first. A webhook that a transaction is changing is skipped. */
 async function claimWebhooks(
   db: Database,
-  { limit, areFailing, leaseSeconds }: Parameters<WebhookQueue['claim']>[0],
+  { limit, areFailing, slow, leaseSeconds }: Parameters<WebhookQueue['claim']>[0],
 ): Promise<WebhookClaim[]> {
   const { rows } = await sql<WebhookClaim>`
     WITH due AS (
       SELECT s.webhook_id FROM webhook_state s LEFT JOIN event_counter c ON c.partner_id = s.partner_id
       WHERE s.disabled_at IS NULL
-        AND (s.failures_in_a_row >= ${failuresBeforePause}) = ${areFailing}
+        AND (s.failures_in_a_row >= ${failuresBeforePause} OR s.webhook_id = ANY (${slow}::bigint[])) = ${areFailing}
         AND (s.claimed_until IS NULL OR s.claimed_until < now())
         AND (s.paused_until IS NULL OR s.paused_until <= now())
         AND (s.position < c.last_sequence OR s.replay_position < s.replay_until OR EXISTS (

@@ -233,5 +233,6 @@ function describeCancellation(canceled: Canceled): string {
     return `is being canceled: ${several(cancelledFiles, 'file')} will not be loaded${others}`;
   }
   if (canceled.hasEnded) return 'was canceled before it started';
+  if (canceled.jobsAhead === 0) return 'was canceled before it started; a worker ends it after other canceled jobs';
   return `was canceled before it started; it ends when it reaches the head of its lane (jobs ahead: ${canceled.jobsAhead})`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { jobKind, jobStatus } from '../../domain/job.ts';
 import type { JobState } from '../../ports/operations.ts';
-import { commandsForJob } from './available-commands.ts';
+import { commandsForJob, commandsForLane, commandsForPartner } from './available-commands.ts';
 
 const started = new Date(1);
 const pending: JobState = {
@@ -47,5 +47,18 @@ describe('the commands for a job', () => {
       'inlet jobs cancel 12',
     ]);
     expect(commandsForJob(failed).at(-1)?.command).toBe('inlet jobs retry 12');
+  });
+});
+
+describe('the commands for a partner and its lane', () => {
+  it('suspend the partner, or resume it if it is suspended', () => {
+    const oldestJob = { ...pending, since: pending.createdAt };
+    const last = (commands: ReturnType<typeof commandsForJob>): string | undefined => commands.at(-1)?.command;
+    expect(last(commandsForLane({ partner: 'acme', isSuspended: false, oldestJob }))).toBe(
+      'inlet partner suspend acme',
+    );
+    expect(last(commandsForLane({ partner: 'acme', isSuspended: true, oldestJob }))).toBe('inlet partner resume acme');
+    expect(last(commandsForPartner({ name: 'acme', suspendedAt: null }))).toBe('inlet partner suspend acme');
+    expect(last(commandsForPartner({ name: 'acme', suspendedAt: started }))).toBe('inlet partner resume acme');
   });
 });

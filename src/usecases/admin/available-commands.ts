@@ -3,7 +3,7 @@ import type { JobState, LaneState, PartnerState } from '../../ports/operations.t
 
 /** A command that an operator can run now. The operator API only reads, so actions are commands. */
 export type AvailableCommand = {
-  readonly action: 'show' | 'cancel' | 'retry' | 'list_jobs' | 'list_keys';
+  readonly action: 'show' | 'cancel' | 'retry' | 'list_jobs' | 'list_keys' | 'suspend' | 'resume';
   readonly command: string;
 };
 
@@ -43,15 +43,28 @@ export function commandsForJob(job: JobState): AvailableCommand[] {
   ];
 }
 
-export function commandsForLane({ partner, oldestJob }: LaneState): AvailableCommand[] {
-  return [listJobs(partner), showJob(oldestJob.id), ...(canCancel(oldestJob) ? [cancelJob(oldestJob.id)] : [])];
+export function commandsForLane({
+  partner,
+  isSuspended,
+  oldestJob,
+}: Pick<LaneState, 'partner' | 'isSuspended' | 'oldestJob'>): AvailableCommand[] {
+  return [
+    listJobs(partner),
+    showJob(oldestJob.id),
+    ...(canCancel(oldestJob) ? [cancelJob(oldestJob.id)] : []),
+    suspendOrResume(partner, isSuspended),
+  ];
 }
 
-export function commandsForPartner({ name }: Pick<PartnerState, 'name'>): AvailableCommand[] {
+export function commandsForPartner({
+  name,
+  suspendedAt,
+}: Pick<PartnerState, 'name' | 'suspendedAt'>): AvailableCommand[] {
   return [
     { action: 'show', command: `inlet partner show ${name}` },
     listJobs(name),
     { action: 'list_keys', command: `inlet key list --partner ${name}` },
+    suspendOrResume(name, suspendedAt !== null),
   ];
 }
 
@@ -61,3 +74,8 @@ const listJobs = (partner: string): AvailableCommand => ({
   action: 'list_jobs',
   command: `inlet jobs list --partner ${partner}`,
 });
+
+function suspendOrResume(partner: string, isSuspended: boolean): AvailableCommand {
+  const action = isSuspended ? 'resume' : 'suspend';
+  return { action, command: `inlet partner ${action} ${partner}` };
+}

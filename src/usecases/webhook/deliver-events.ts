@@ -20,6 +20,14 @@ import type {
 const leaseMarginSeconds = 5;
 /** After this time, a webhook gives its place to others. */
 const turnMs = 10_000;
+/**
+ * A webhook whose receiver takes at least this long to respond to every event of two batches in a row, or for a whole turn,
+ * uses the places of the failing webhooks for a while. Otherwise, a few receivers that accept events slowly would hold the
+ * places of the others. One slow batch can also be a cold start, or a moment in which this process was busy.
+ */
+const slowResponseMs = 1_000;
+const slowBatches = 2;
+const slowForMs = 5 * 60_000;
 /** Number of events that are sent to one webhook at the same time. A failing webhook gets one. */
 const concurrency = { healthy: 8, failing: 1 };
 /** An event whose type only a later release knows is left to a worker of that release. */
@@ -55,8 +63,8 @@ export type Dispatcher = {
 };
 
 /**
- * Sends events to webhooks. Failing webhooks have places of their own, so that receivers that do not respond do not
- * delay the others.
+ * Sends events to webhooks. Failing and slow webhooks have places of their own, so that receivers that do not respond, or
+ * respond slowly, do not delay the others.
  */
 export function eventDispatcher(deps: Deps): Dispatcher {
   const { webhookQueue, delivery, log } = deps;
@@ -66,10 +74,17 @@ export function eventDispatcher(deps: Deps): Dispatcher {
   ];
   const leaseSeconds = delivery.timeoutSeconds + leaseMarginSeconds;
   const stopped = new AbortController();
+  /** Each worker measures for itself. The times are those of `performance.now()`. */
+  const slowUntil = new Map<number, number>();
+  const findSlow = (): number[] => {
+    for (const [webhookId, end] of slowUntil) if (end <= performance.now()) slowUntil.delete(webhookId);
+    return [...slowUntil.keys()];
+  };
 
-  const takeTurn = async (claim: WebhookClaim, onEnd: () => void): Promise<void> => {
+  const takeTurn = async (claim: WebhookClaim, areFailing: boolean, onEnd: () => void): Promise<void> => {
+    const onSlow = (): void => void slowUntil.set(claim.webhookId, performance.now() + slowForMs);
     try {
-      await runTurn(deps, claim, { leaseSeconds, signal: stopped.signal });
+      await runTurn(deps, claim, { leaseSeconds, signal: stopped.signal, areFailing, onSlow });
     } catch (error) {
       log.warn({ err: error, webhookId: claim.webhookId }, 'cannot send events to a webhook');
     } finally {
@@ -86,9 +101,9 @@ export function eventDispatcher(deps: Deps): Dispatcher {
     for (const { areFailing, limit, turns } of places) {
       const free = limit - turns.size;
       if (free <= 0 || stopped.signal.aborted) continue;
-      const claims = await webhookQueue.claim({ limit: free, areFailing, leaseSeconds });
+      const claims = await webhookQueue.claim({ limit: free, areFailing, slow: findSlow(), leaseSeconds });
       for (const claim of claims) {
-        const turn: Promise<void> = takeTurn(claim, () => turns.delete(turn));
+        const turn: Promise<void> = takeTurn(claim, areFailing, () => turns.delete(turn));
         turns.add(turn);
       }
     }
@@ -110,13 +125,24 @@ export function eventDispatcher(deps: Deps): Dispatcher {
   };
 }
 
-type Turn = { readonly leaseSeconds: number; readonly signal: AbortSignal };
+type Turn = {
+  readonly leaseSeconds: number;
+  readonly signal: AbortSignal;
+  /** Whether the turn uses one of the places of failing and slow webhooks. */
+  readonly areFailing: boolean;
+  readonly onSlow: () => void;
+};
 
-/** Sends events until nothing is due, the webhook is paused, or the turn is over. */
-async function runTurn(deps: Deps, claim: WebhookClaim, { leaseSeconds, signal }: Turn): Promise<void> {
+/** Sends events until nothing is due, the webhook is paused or needs another place, or the turn is over. */
+async function runTurn(
+  deps: Deps,
+  claim: WebhookClaim,
+  { leaseSeconds, signal, areFailing, onSlow }: Turn,
+): Promise<void> {
   const { webhookQueue } = deps;
   const end = performance.now() + turnMs;
   let hasProgress = false;
+  let slowInARow = 0;
   while (!signal.aborted && performance.now() < end) {
     const due = await webhookQueue.findDue(claim, concurrency);
     if (!due || (due.deliveries.length === 0 && !due.hasMoved)) break;
@@ -127,13 +153,17 @@ async function runTurn(deps: Deps, claim: WebhookClaim, { leaseSeconds, signal }
         result: await deps.webhookSender.send(due.target, delivery),
       })),
     );
+    const fastestMs = Math.min(...results.map(({ result }) => result.milliseconds));
+    slowInARow = results.length > 0 && fastestMs >= slowResponseMs ? slowInARow + 1 : 0;
+    const isSlow = slowInARow >= slowBatches || (slowInARow > 0 && fastestMs >= turnMs);
+    if (isSlow) onSlow();
     const schedule = { scale: deps.delivery.scale, random: Math.random };
     const { attempts, health, warns } = assess(due, results, schedule);
     if (!(await webhookQueue.record(claim, { due, attempts, health, warns }, leaseSeconds))) return;
     for (const attempt of attempts) deps.recordAttempt(outcomeOf(attempt));
     if (health.disabled || (health.pausedUntil !== null && health.pausedUntil > new Date())) break;
-    // The failing webhooks have places of their own.
-    if (isPaused(health) !== isPaused(due.health)) break;
+    // The failing and slow webhooks have places of their own.
+    if (isPaused(health) !== isPaused(due.health) || (isSlow && !areFailing)) break;
   }
   await webhookQueue.release(claim, hasProgress ? 0 : unknownEventPauseSeconds);
 }

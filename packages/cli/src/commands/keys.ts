@@ -129,7 +129,7 @@ const storageColumns: readonly Column<StorageKey>[] = [
 ];
 
 export function addStorageCommand(program: Command): void {
-  const storage = program.command('storage').description('list and rotate your storage keys');
+  const storage = program.command('storage').description('list, rotate, and revoke your storage keys');
 
   partnerCommand(storage, 'list', {
     description: 'list your storage keys, without their secrets (default)',
@@ -158,6 +158,21 @@ export function addStorageCommand(program: Command): void {
           ? 'An earlier attempt created this key, and its response was lost. Rotate again.'
           : 'This is the access key ID and its secret. The secret is shown only once.',
       );
+    });
+
+  partnerCommand(storage, 'revoke', {
+    description: 'permanently revoke a storage key, and keep the others',
+    examples: [['inlet storage revoke 7KQ2V4MZJ9T1X5B8N3WD --yes', 'Revoke a storage key without a prompt.']],
+  })
+    .argument('<access-key-id>', 'access key ID')
+    .option('-y, --yes', 'skip the confirmation')
+    .action(async (id: string, options: CommonOptions & { readonly yes?: true }) => {
+      const output = outputFor(options);
+      const inlet = await connect(options);
+      const question = `The storage will reject every request with key ${escapeTerminal(id)}. Continue?`;
+      if (!(await confirm(question, options.yes))) throw declined('Nothing was revoked.');
+      valueOf(await inlet.revokeStorageKey(id));
+      output.result({ access_key_id: id }, () => escapeTerminal(`storage key ${id} is revoked`));
     });
 }
 

@@ -23,7 +23,7 @@ function describeTrigger(trigger: Subscription['trigger']): string {
   if (trigger.marker !== null) return `after ${trigger.marker}`;
   if (trigger.every_seconds !== null) return `every ${trigger.every_seconds} s`;
   if (trigger.daily_at !== null) return `daily at ${trigger.daily_at} UTC`;
-  return trigger.quiet_seconds === 0 ? 'at once' : `after ${trigger.quiet_seconds} s without changes`;
+  return trigger.quiet_seconds === 0 ? 'immediately' : `after ${trigger.quiet_seconds} s without changes`;
 }
 
 const objectColumns: readonly Column<SubscriptionObject>[] = [

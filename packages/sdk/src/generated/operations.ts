@@ -242,6 +242,11 @@ export class Operations {
     return this.#api.call({ method: 'POST', path: '/v1/storage-keys/rotate', body, auth: 'key', options });
   }
 
+  /** Revoke a storage key: `DELETE /v1/storage-keys/{access_key_id}`. */
+  revokeStorageKey(access_key_id: string, options?: WriteOptions): Promise<Answered<void>> {
+    return this.#api.call({ method: 'DELETE', path: `/v1/storage-keys/${encodeURIComponent(access_key_id)}`, auth: 'key', options });
+  }
+
   /** List customers: `GET /v1/customers`. */
   listCustomers(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly Customer[]>> {
     return this.#api.call({ method: 'GET', path: '/v1/customers', query: options?.query, auth: 'key', options });

@@ -472,7 +472,7 @@ export type CreateWebhook = {
   /** A note for yourself. */
   readonly description?: string | undefined;
   /** The types of events that are sent. Null for all types, including types of later releases. */
-  readonly event_types?: readonly ('import.finished' | 'import.failed' | 'import.rejects.finished' | 'import.rejects.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'audience.deleted' | 'audience.rejects.finished' | 'audience.rejects.failed' | 'report.ready' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
+  readonly event_types?: readonly ('import.finished' | 'import.failed' | 'import.rejects.finished' | 'import.rejects.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'audience.deleted' | 'audience.rejects.finished' | 'audience.rejects.failed' | 'report.ready' | 'subscription.too_many_objects' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
 };
 
 export type Customer = {
@@ -637,7 +637,7 @@ export type DryRunFile = {
 };
 
 /** What happened. Ignore types that you do not know. */
-export type Event = ImportEvent | ImportRejectsEvent | DeleteEvent | AudienceFileEvent | AudienceReadyEvent | AudienceClearedEvent | AudienceRejectsEvent | ReportEvent | WebhookEvent | WebhookDisabledEvent;
+export type Event = ImportEvent | ImportRejectsEvent | DeleteEvent | AudienceFileEvent | AudienceReadyEvent | AudienceClearedEvent | AudienceRejectsEvent | ReportEvent | SubscriptionEvent | WebhookEvent | WebhookDisabledEvent;
 
 /** An import has ended. */
 export type ImportEvent = {
@@ -965,7 +965,7 @@ export type OperatorBackups = {
 
 /** The `inlet` commands that are available now. The API only reads. */
 export type OperatorCommands = readonly ({
-  readonly action: 'show' | 'cancel' | 'retry' | 'list_jobs' | 'list_keys';
+  readonly action: 'show' | 'cancel' | 'retry' | 'list_jobs' | 'list_keys' | 'suspend' | 'resume';
   /** The command, as a shell accepts it. */
   readonly command: string;
 })[];
@@ -1084,7 +1084,7 @@ export type OperatorLane = {
   } | null;
   /** Whether a backup pauses publishing now. It affects all lanes. */
   readonly paused: boolean;
-  /** Unfinished jobs of the partner. */
+  /** Unfinished jobs of the partner, except those that were canceled before their start. */
   readonly open_jobs: number;
   /** The unfinished job that was submitted first. */
   readonly oldest_job: {
@@ -1119,7 +1119,7 @@ export type OperatorPartner = {
   readonly created_at: string;
   /** When an operator suspended the partner. Null if the partner is not suspended. */
   readonly suspended_at: string | null;
-  /** Unfinished jobs. */
+  /** Unfinished jobs, except those that were canceled before their start. */
   readonly open_jobs: number;
   readonly api_keys: {
     /** Keys that are neither revoked nor expired. */
@@ -1270,7 +1270,7 @@ export type Progress = {
   readonly bytes_total: number;
   readonly percent: number;
   readonly rows_read: number;
-  /** Number of the partner's open jobs ahead of this one, including audience loads. */
+  /** Number of the partner's open jobs ahead of this one, including audience loads. Jobs that were canceled before their start do not count. */
   readonly queue_position: number;
   /** Estimated seconds until the job finishes. For a waiting job, the estimate is based on how long your last jobs took. Null if no estimate is possible yet. */
   readonly estimated_seconds_left: number | null;
@@ -1447,6 +1447,8 @@ export type RetryImport = {
 
 export type RevokeApiKey = Readonly<Record<string, unknown>> | null;
 
+export type RevokeStorageKey = Readonly<Record<string, unknown>> | null;
+
 export type RevokeUserToken = Readonly<Record<string, unknown>> | null;
 
 export type RotateApiKey = {
@@ -1547,6 +1549,25 @@ export type Subscription = {
   readonly updated_at: string;
 };
 
+/** The prefix of a subscription has more objects than Inlet lists. The last ones in key order are not imported. */
+export type SubscriptionEvent = {
+  /** Unique ID of the event, also sent as the header `webhook-id`. */
+  readonly id: string;
+  /** Position in your event log. If you can see all events, it starts at 1 and has no gaps. */
+  readonly sequence: number;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The customer that the event concerns, or null for the account itself. */
+  readonly customer: string | null;
+  /** Path of the record that the event concerns. */
+  readonly link: string;
+  readonly type: 'subscription.too_many_objects';
+  readonly data: {
+    /** The subscription. */
+    readonly subscription_id: number;
+  };
+};
+
 export type SubscriptionObject = {
   /** Path relative to the partner's prefix. */
   readonly path: string;
@@ -1602,7 +1623,7 @@ export type UpdateWebhook = {
   /** A note for yourself. */
   readonly description?: string | undefined;
   /** The types of events that are sent. Null for all types, including types of later releases. */
-  readonly event_types?: readonly ('import.finished' | 'import.failed' | 'import.rejects.finished' | 'import.rejects.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'audience.deleted' | 'audience.rejects.finished' | 'audience.rejects.failed' | 'report.ready' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
+  readonly event_types?: readonly ('import.finished' | 'import.failed' | 'import.rejects.finished' | 'import.rejects.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'audience.deleted' | 'audience.rejects.finished' | 'audience.rejects.failed' | 'report.ready' | 'subscription.too_many_objects' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
   /** `true` enables a disabled webhook. It then gets all events that it has missed. */
   readonly enabled?: boolean | undefined;
 };

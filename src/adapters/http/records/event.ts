@@ -125,6 +125,18 @@ const reportEvent = z
   })
   .meta({ id: 'ReportEvent', description: 'A new composition report can be read.' });
 
+const subscriptionEvent = z
+  .object({
+    ...common,
+    type: z.literal('subscription.too_many_objects'),
+    data: z.object({ subscription_id: z.int().meta({ description: 'The subscription.' }) }),
+  })
+  .meta({
+    id: 'SubscriptionEvent',
+    description:
+      'The prefix of a subscription has more objects than Inlet lists. The last ones in key order are not imported.',
+  });
+
 const webhookId = z.int().meta({ description: 'The webhook.' });
 
 const webhookEvent = z
@@ -153,6 +165,7 @@ export const eventSchema = z
     audienceClearedEvent,
     audienceRejectsEvent,
     reportEvent,
+    subscriptionEvent,
     webhookEvent,
     webhookDisabledEvent,
   ])

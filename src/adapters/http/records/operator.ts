@@ -13,7 +13,7 @@ const kind = z.enum(['import', 'delete', 'audience']).meta({ description: 'What 
 const cli = z
   .array(
     z.object({
-      action: z.enum(['show', 'cancel', 'retry', 'list_jobs', 'list_keys']),
+      action: z.enum(['show', 'cancel', 'retry', 'list_jobs', 'list_keys', 'suspend', 'resume']),
       command: z.string().meta({ description: 'The command, as a shell accepts it.' }),
     }),
   )
@@ -72,7 +72,7 @@ export const operatorLaneSchema = z
           'Why the last attempt of the lane, or of a file of its oldest job, failed. Null if no attempt has failed since the last success.',
       }),
     paused: z.boolean().meta({ description: 'Whether a backup pauses publishing now. It affects all lanes.' }),
-    open_jobs: count('Unfinished jobs of the partner.'),
+    open_jobs: count('Unfinished jobs of the partner, except those that were canceled before their start.'),
     oldest_job: z.object(jobFields).meta({ description: 'The unfinished job that was submitted first.' }),
     files: z
       .object({
@@ -145,7 +145,7 @@ export const operatorPartnerSchema = z
     suspended_at: timestamp
       .nullable()
       .meta({ description: 'When an operator suspended the partner. Null if the partner is not suspended.' }),
-    open_jobs: count('Unfinished jobs.'),
+    open_jobs: count('Unfinished jobs, except those that were canceled before their start.'),
     api_keys: z.object({
       valid: count('Keys that are neither revoked nor expired.'),
       all: count('All keys.'),

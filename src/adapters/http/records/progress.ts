@@ -7,9 +7,10 @@ export const progressSchema = z
     bytes_total: z.int().meta({ description: 'Total size of all files. 0 until the files are listed.' }),
     percent: z.number().min(0).max(100),
     rows_read: z.int(),
-    queue_position: z
-      .int()
-      .meta({ description: "Number of the partner's open jobs ahead of this one, including audience loads." }),
+    queue_position: z.int().meta({
+      description:
+        "Number of the partner's open jobs ahead of this one, including audience loads. Jobs that were canceled before their start do not count.",
+    }),
     estimated_seconds_left: z.int().nullable().meta({
       description:
         'Estimated seconds until the job finishes. For a waiting job, the estimate is based on how long your last jobs took. Null if no estimate is possible yet.',

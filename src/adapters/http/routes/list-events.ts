@@ -29,7 +29,7 @@ export const listEvents = defineRoute({
   path: '/v1/events',
   scope: ['marketplace:read', 'audience:read'],
   summary: 'List events',
-  description: `Lists what has happened since an event that you know, oldest first. To continue, pass the last \`sequence\` as \`after\`. With \`order=desc\`, lists the newest events first, and the \`Link\` header leads to older ones. Without a user token, also lists the events of all your customers. With one, lists only the events of that customer's audiences. Events of imports and deletes need the scope \`marketplace:read\`, events of audiences and reports \`audience:read\`, and events of webhooks \`webhooks:write\`. Events are deleted after ${eventDays} days.`,
+  description: `Lists what has happened since an event that you know, oldest first. To continue, pass the last \`sequence\` as \`after\`. With \`order=desc\`, lists the newest events first, and the \`Link\` header leads to older ones. Without a user token, also lists the events of all your customers. With one, lists only the events of that customer's audiences. Events of imports, deletes, and subscriptions need the scope \`marketplace:read\`, events of audiences and reports \`audience:read\`, and events of webhooks \`webhooks:write\`. Events are deleted after ${eventDays} days.`,
   query: pageQuery(maxEvents, 100).extend({
     // A coerced number would read an empty value as 0, so a client that lost its position would get all events again.
     after: z

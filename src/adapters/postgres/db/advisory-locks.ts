@@ -33,7 +33,7 @@ export const advisoryLocks = {
   deviceIndex: 7_340_028,
   /** Hash seed. Transaction lock on a partner while part of its privacy budget is claimed. */
   reportBudget: 7_340_029,
-  /** Hash seed. Transaction lock on a partner while its storage keys are rotated. */
+  /** Hash seed. Transaction lock on a partner while its storage keys are rotated or revoked. */
   storageKeys: 7_340_037,
   /** Transaction lock while a worker claims an export of rejected rows. */
   rejectExport: 7_340_035,

@@ -15,6 +15,7 @@ import {
 } from '../../../usecases/lane/decide-next-step.ts';
 import { advisoryLocks } from '../db/advisory-locks.ts';
 import type { Database, Tx } from '../db/tables.ts';
+import { countsAsOpen } from '../open-jobs.ts';
 import {
   completeLaneToken,
   isLaneTokenReplaced,
@@ -137,34 +138,45 @@ async function requeueIdleLanes(db: Database, boss: PgBoss): Promise<void> {
  * or the sender's token is sent after this token is completed. No wake-up is lost.
  */
 async function nextStep(db: Database, boss: PgBoss, token: LaneToken, batchLimit: number): Promise<LaneStep> {
+  for (;;) {
+    const step = await nextStepOrNone(db, boss, token, batchLimit);
+    if (step) return step;
+  }
+}
+
+/** Returns null if it has ended canceled jobs. The lane may have more of them. */
+async function nextStepOrNone(
+  db: Database,
+  boss: PgBoss,
+  token: LaneToken,
+  batchLimit: number,
+): Promise<LaneStep | null> {
   const { partnerId } = token;
-  return db.transaction().execute(async (tx): Promise<LaneStep> => {
+  return db.transaction().execute(async (tx): Promise<LaneStep | null> => {
     const { prefix, suspended_at: suspendedAt } = await lockLane(tx, partnerId);
     if (await isLaneTokenReplaced(tx, token)) return { do: 'rest' };
     const isPaused = !(await tryStartWork(tx));
-    for (;;) {
-      const canceled = await selectCanceledJob(tx, partnerId);
-      const head = await lockHead(tx, { id: partnerId, prefix }, batchLimit);
-      const snapshot: LaneSnapshot = { isPaused, isSuspended: suspendedAt !== null, canceled, head };
-      const decision = decideNextStep(snapshot);
-      switch (decision.do) {
-        case 'end canceled':
-          await endCanceledJobs(tx, partnerId);
-          break;
-        case 'rest':
-          await sendFileTokens(boss, tx, decision.dispatch);
-          await completeLaneToken(boss, tx, token);
-          return { do: 'rest' };
-        case 'publish': {
-          const { dispatch, ...step } = decision;
-          await sendFileTokens(boss, tx, dispatch);
-          return { ...step, loads: await claimStagedLoads(tx, step.job.id) };
-        }
-        case 'clean':
-        case 'prepare':
-        case 'finish':
-          return decision;
+    const canceled = await selectCanceledJob(tx, partnerId);
+    const head = await lockHead(tx, { id: partnerId, prefix }, batchLimit);
+    const snapshot: LaneSnapshot = { isPaused, isSuspended: suspendedAt !== null, canceled, head };
+    const decision = decideNextStep(snapshot);
+    switch (decision.do) {
+      case 'end canceled':
+        await endCanceledJobs(tx, partnerId);
+        return null;
+      case 'rest':
+        await sendFileTokens(boss, tx, decision.dispatch);
+        await completeLaneToken(boss, tx, token);
+        return { do: 'rest' };
+      case 'publish': {
+        const { dispatch, ...step } = decision;
+        await sendFileTokens(boss, tx, dispatch);
+        return { ...step, loads: await claimStagedLoads(tx, step.job.id) };
       }
+      case 'clean':
+      case 'prepare':
+      case 'finish':
+        return decision;
     }
   });
 }
@@ -383,14 +395,17 @@ async function claimStagedLoads(tx: Tx, jobId: JobId): Promise<StagedLoad[]> {
   });
 }
 
+/** A partner can have a thousand canceled jobs. While they end, its lane is locked, so they do not all end at once. */
+export const canceledJobsAtOnce = 50;
+
 /**
- * Ends canceled, unstarted jobs at the head of the lane. A canceled job ends only at the head, so that a partner's jobs
- * end in submission order. The caller has locked the lane. If a canceled job has files, a worker of the previous
- * release started it. Its open files fail, so that no worker can claim them.
+ * Ends the first canceled, unstarted jobs at the head of the lane. A canceled job ends only at the head, so that a
+ * partner's jobs end in submission order. The caller has locked the lane. If a canceled job has files, a worker of the
+ * previous release started it. Its open files fail, so that no worker can claim them.
  */
 export async function endCanceledJobs(tx: Tx, partnerId: PartnerId): Promise<void> {
   const failure = cancelledBeforeStart();
-  for (;;) {
+  for (let ended = 0; ended < canceledJobsAtOnce; ended++) {
     const head = await tx
       .selectFrom('job')
       .select(['id', 'listed_at', 'cancelled'])
@@ -409,9 +424,9 @@ export async function endCanceledJobs(tx: Tx, partnerId: PartnerId): Promise<voi
   }
 }
 
-function requireFewOpenJobs(open: { readonly all: number; readonly canceled: number }, max: number): void {
+function requireFewOpenJobs(open: { readonly all: number; readonly counted: number }, max: number): void {
   const maxWithCanceled = max * openJobsWithCanceled;
-  if (open.all - open.canceled > max)
+  if (open.counted > max)
     throw new Failure('too_many_open_jobs', `The partner has ${max} open jobs, which is the limit.`);
   if (open.all > maxWithCanceled)
     throw new Failure(
@@ -447,8 +462,8 @@ export async function submitJob<T>(
     .values({ partner_id: partnerId, seq, kind })
     .returning([
       'id',
-      sql<{ all: number; canceled: number }>`(
-        SELECT json_build_object('all', count(*) + 1, 'canceled', count(*) FILTER (WHERE cancelled))
+      sql<{ all: number; counted: number }>`(
+        SELECT json_build_object('all', count(*) + 1, 'counted', count(*) FILTER (WHERE ${countsAsOpen('job')}) + 1)
         FROM job WHERE partner_id = ${partnerId} AND status IN (0, 1))`.as('openJobs'),
       sql<number | null>`(SELECT stored_rows FROM partner_usage WHERE partner_id = ${partnerId})`.as('storedRows'),
       sql<number | null>`(SELECT stored_bytes FROM partner_usage WHERE partner_id = ${partnerId})`.as('storedBytes'),

@@ -6,6 +6,7 @@ import type { JobRequest, OperatorCancellation, Operations, OriginalRequest } fr
 import type { Database, Tx } from '../db/tables.ts';
 import { cancelJob } from '../lane/cancel-job.ts';
 import { toImportMode, toJobKind, toJobStatus, toKeyType, toPathType } from '../lane/jobs.ts';
+import { openJobsAhead } from '../open-jobs.ts';
 import { postgresJobReads } from './operator-reads.ts';
 
 export function postgresOperations(db: Database, boss: PgBoss): Operations {
@@ -24,11 +25,7 @@ async function cancelAnyJob(tx: Tx, boss: PgBoss, jobId: JobId): Promise<Operato
   if (cancellation?.is !== 'never started') return cancellation;
   const { status, ahead } = await tx
     .selectFrom('job')
-    .select([
-      'status',
-      sql<number>`(SELECT count(*) FROM job ahead WHERE ahead.partner_id = job.partner_id AND ahead.seq < job.seq
-                     AND ahead.status IN (0, 1))`.as('ahead'),
-    ])
+    .select(['status', openJobsAhead.as('ahead')])
     .where('id', '=', jobId)
     .executeTakeFirstOrThrow();
   return { is: 'never started', hasEnded: !openStatuses.includes(toJobStatus(status)), jobsAhead: ahead };

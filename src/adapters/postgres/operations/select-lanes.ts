@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { JobKind, JobStatus } from '../../../domain/job.ts';
 import type { JobReads, LaneState } from '../../../ports/operations.ts';
 import type { Database } from '../db/tables.ts';
+import { countsAsOpen } from '../open-jobs.ts';
 import { fileQueue, laneQueue, storedFailure, toAttemptFailure } from '../queue/tokens.ts';
 
 type LaneRow = {
@@ -14,6 +15,7 @@ type LaneRow = {
   status: JobStatus;
   cancelled: boolean;
   is_suspended: boolean;
+  waits_for_resume: boolean;
   created_at: Date;
   updated_at: Date;
   listed_at: Date | null;
@@ -35,13 +37,15 @@ type Page = Parameters<JobReads['listLanes']>[0];
 export async function listLanes(db: Database, { afterJobId, limit }: Page): Promise<LaneState[]> {
   const { rows } = await sql<LaneRow>`
     WITH lane AS (
-      SELECT partner_id, count(*) AS open_jobs, min(seq) AS seq FROM job WHERE status IN (0, 1) GROUP BY partner_id
+      SELECT partner_id, count(*) FILTER (WHERE ${countsAsOpen('job')}) AS open_jobs, min(seq) AS seq
+      FROM job WHERE status IN (0, 1) GROUP BY partner_id
     ), oldest AS (
       SELECT lane.open_jobs, j.* FROM lane JOIN job j ON j.partner_id = lane.partner_id AND j.seq = lane.seq
       WHERE j.id > ${afterJobId} ORDER BY j.id LIMIT ${limit}
     )
-    SELECT o.partner_id, p.name AS partner, p.suspended_at IS NOT NULL AND o.listed_at IS NULL AS is_suspended, o.open_jobs, o.id AS job_id, o.kind, o.status, o.cancelled,
-      o.created_at, o.updated_at, o.listed_at, f.unread_files, f.open_files, f.loading_files, f.ended_files, f.file_tokens,
+    SELECT o.partner_id, p.name AS partner, p.suspended_at IS NOT NULL AS is_suspended,
+      p.suspended_at IS NOT NULL AND o.listed_at IS NULL AS waits_for_resume, o.open_jobs, o.id AS job_id, o.kind,
+      o.status, o.cancelled, o.created_at, o.updated_at, o.listed_at, f.unread_files, f.open_files, f.loading_files, f.ended_files, f.file_tokens,
       t.state, t.start_after, coalesce(t.start_after <= now(), true) AS is_due, f.waiting_files, f.files_start_after,
       coalesce(${storedFailure('t')}, f.failure) AS failure
     FROM oldest o
@@ -69,6 +73,7 @@ export async function listLanes(db: Database, { afterJobId, limit }: Page): Prom
   return rows.map((row) => ({
     partnerId: row.partner_id,
     partner: row.partner,
+    isSuspended: row.is_suspended,
     openJobs: row.open_jobs,
     oldestJob: {
       id: row.job_id,
@@ -93,9 +98,9 @@ function dueAtOf(row: LaneRow): Date | null {
   return row.is_due ? row.files_start_after : row.start_after;
 }
 
-function whatItIs({ state, is_suspended, is_due, waiting_files, file_tokens }: LaneRow): LaneState['is'] {
+function whatItIs({ state, waits_for_resume, is_due, waiting_files, file_tokens }: LaneRow): LaneState['is'] {
   if (state === 'active') return 'running';
-  if (is_suspended) return 'suspended';
+  if (waits_for_resume) return 'suspended';
   if (!is_due || (state === null && file_tokens > 0 && waiting_files === file_tokens)) return 'waiting to retry';
   if (state !== null) return 'waiting for a worker';
   return file_tokens > 0 ? 'waiting for files to load' : 'without a token';

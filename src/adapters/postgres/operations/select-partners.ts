@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { PartnerId } from '../../../domain/ids.ts';
 import type { OperatorReads, PartnerState } from '../../../ports/operations.ts';
 import type { Database } from '../db/tables.ts';
+import { countsAsOpen } from '../open-jobs.ts';
 import { selectUsages } from '../usage-store.ts';
 
 type Row = {
@@ -21,7 +22,7 @@ type Page = Parameters<OperatorReads['listPartners']>[0];
 export async function listPartners(db: Database, { afterId, limit }: Page): Promise<PartnerState[]> {
   const { rows } = await sql<Row>`
     SELECT p.id, p.name, p.created_at, p.suspended_at, p.device_days, k.valid_keys, k.all_keys,
-      (SELECT count(*) FROM job WHERE partner_id = p.id AND status IN (0, 1)) AS open_jobs,
+      (SELECT count(*) FROM job WHERE partner_id = p.id AND ${countsAsOpen('job')}) AS open_jobs,
       greatest(k.last_used_at,
         (SELECT created_at FROM job WHERE partner_id = p.id ORDER BY seq DESC LIMIT 1)) AS last_active_at
     FROM partner p

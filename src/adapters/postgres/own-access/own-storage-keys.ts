@@ -5,7 +5,7 @@ import { type StorageKey, hasRoomForStorageKey } from '../../../domain/own-acces
 import type { ExpiredStorageKey, OwnStorageKeys } from '../../../ports/own-access.ts';
 import { advisoryLocks } from '../db/advisory-locks.ts';
 import type { Database, Tx } from '../db/tables.ts';
-import { type OwnChangeDeps, runOwnChange } from './run-change.ts';
+import { type OwnChangeDeps, notFound, runOwnChange } from './run-change.ts';
 
 const date = z.coerce.date();
 const result: z.ZodType<readonly StorageKey[]> = z.array(
@@ -59,6 +59,21 @@ export function postgresOwnStorageKeys(deps: OwnChangeDeps): OwnStorageKeys {
         const first = keys.filter((key) => key.accessKeyId === accessKeyId);
         return [...first, ...keys.filter((key) => otherIds.includes(key.accessKeyId))];
       }),
+    prepareRevocation: async (change, accessKeyId, list) => {
+      const options = { result: z.null(), hasQuota: false, isStored: false, lock: lockStorageKeys };
+      await runOwnChange(deps, change, options, async (tx) => {
+        if (!(await list()).includes(accessKeyId)) throw notFound('Storage key', accessKeyId);
+        await letExpire(tx, change.caller.partner.id, [accessKeyId], 0);
+        return null;
+      });
+    },
+    revoke: async (change, remove) => {
+      const options = { result: z.null(), hasQuota: false, lock: lockStorageKeys };
+      await runOwnChange(deps, change, options, async () => {
+        await remove();
+        return null;
+      });
+    },
     listExpired: async (limit) => {
       const { rows } = await sql<ExpiredStorageKey>`
         SELECT key.id, key.partner_id AS "partnerId", partner.name AS "partnerName", key.access_key_id AS "accessKeyId"

@@ -69,6 +69,6 @@ async function keyOfSession(tx: Tx, sessionId: number): Promise<number | null> {
   return found.id;
 }
 
-export function notFound(kind: string, id: number): Failure {
+export function notFound(kind: string, id: number | string): Failure {
   return new Failure('not_found', `${kind} ${id} does not exist.`);
 }

@@ -15,6 +15,7 @@ import {
 } from '../../../domain/subscription.ts';
 import type { ListingResult, SubscriptionClaim, SubscriptionQueue } from '../../../ports/subscription-store.ts';
 import type { Database, Tx } from '../db/tables.ts';
+import { appendEvent } from '../event-log.ts';
 import { lockLane, submitJob } from '../lane/lane-store.ts';
 import { recordPage } from './record-page.ts';
 import { type SettingsRow, toSettings } from './rows.ts';
@@ -94,14 +95,15 @@ type Limits = Parameters<SubscriptionQueue['finish']>[1];
 
 /**
  * A subscription that imports nothing needs no lock on the lane. Without this lock, it creates no import even if one has
- * become possible, because the lane is locked before the state.
+ * become possible, because the lane is locked before the state. Only an event about too many objects needs the lock, too:
+ * a lane that ends several jobs locks the event log before the states of subscriptions.
  */
 async function finishListing(deps: Deps, claim: SubscriptionClaim, limits: Limits): Promise<ListingResult | null> {
   try {
     return await deps.db.transaction().execute(async (tx) => {
       const before = await selectArrivals(tx, claim);
       if (!before) return null;
-      const isLocked = decideImport(claim.settings.trigger, before).imports !== 'none';
+      const isLocked = limits.hasTooManyObjects || decideImport(claim.settings.trigger, before).imports !== 'none';
       if (isLocked) await lockLane(tx, claim.partnerId);
       const { rows } = await sql`
         SELECT FROM subscription_state WHERE subscription_id = ${claim.subscriptionId} AND claim = ${claim.claim}
@@ -114,7 +116,11 @@ async function finishListing(deps: Deps, claim: SubscriptionClaim, limits: Limit
   } catch (error) {
     const waitsFor = error instanceof Failure ? blockedBy(error) : null;
     if (waitsFor === null) throw error;
-    const recorded = await recordListing(deps.db, claim, limits, { importLogId: null, waitsFor, hasMore: false });
+    const recorded = await deps.db.transaction().execute(async (tx) => {
+      if (limits.hasTooManyObjects) await lockLane(tx, claim.partnerId);
+      await reportTooManyObjects(tx, claim, limits);
+      return recordListing(tx, claim, limits, { importLogId: null, waitsFor, hasMore: false });
+    });
     return recorded ? { importLogId: null, objects: 0, waitsFor, lagSeconds: [] } : null;
   }
 }
@@ -165,6 +171,7 @@ async function endListing(
   const decision = decideImport(claim.settings.trigger, arrivals);
   const ready = decision.imports === 'marked' ? arrivals.marked : arrivals.waiting;
   const imported = decision.imports === 'none' ? null : await submitImport(deps, tx, claim, limits);
+  if (!imported) await reportTooManyObjects(tx, claim, limits);
   const hasMore = (imported !== null && ready > imported.lagSeconds.length) || arrivals.hasNewMarker;
   const result = { importLogId: imported?.id ?? null, waitsFor: hasMore ? null : decision.waitsFor, hasMore };
   await recordListing(tx, claim, limits, { ...result, isScheduled: arrivals.isScheduled });
@@ -177,9 +184,10 @@ async function submitImport(
   { boss, quotas }: Deps,
   tx: Tx,
   claim: SubscriptionClaim,
-  { maxOpenJobs, maxFiles }: Limits,
+  limits: Limits,
 ): Promise<{ readonly id: JobId; readonly lagSeconds: number[] }> {
   const { partnerId, subscriptionId, settings } = claim;
+  const { maxOpenJobs, maxFiles } = limits;
   const job = { kind: jobKind.import, maxOpenJobs, quotas };
   return submitJob(boss, tx, partnerId, job, async (id) => {
     await tx
@@ -207,7 +215,31 @@ async function submitImport(
         WHERE o.subscription_id = ${subscriptionId} AND o.state = 'waiting' AND ${readyAt(claim)} < s.claimed_at
         ORDER BY o.id LIMIT ${maxFiles})
       RETURNING extract(epoch FROM clock_timestamp() - last_modified)::float8 AS lag`.execute(tx);
+    // Locks the event log, so it comes last, but before the token of the lane is sent.
+    await reportTooManyObjects(tx, claim, limits);
     return { id, lagSeconds: rows.map(({ lag }) => lag) };
+  });
+}
+
+const tooManyObjects: WaitReason = 'too_many_objects';
+
+/** Logs an event unless the listing before has also found too many objects. */
+async function reportTooManyObjects(
+  tx: Tx,
+  { subscriptionId, claim, partnerId }: SubscriptionClaim,
+  { hasTooManyObjects }: Limits,
+): Promise<void> {
+  if (!hasTooManyObjects) return;
+  const { numAffectedRows } = await sql`
+    UPDATE subscription_state SET waits_for = ${tooManyObjects}
+    WHERE subscription_id = ${subscriptionId} AND claim = ${claim} AND claimed_until IS NOT NULL
+      AND waits_for IS DISTINCT FROM ${tooManyObjects}`.execute(tx);
+  if (numAffectedRows !== 1n) return;
+  await appendEvent(tx, {
+    partnerId,
+    customerId: null,
+    type: 'subscription.too_many_objects',
+    data: { subscriptionId },
   });
 }
 
@@ -223,7 +255,7 @@ type Outcome = {
  * subscription that is blocked.
  */
 async function recordListing(
-  db: Database | Tx,
+  tx: Tx,
   { subscriptionId, claim, settings: { trigger } }: SubscriptionClaim,
   { listSeconds, hasTooManyObjects }: Limits,
   { importLogId, waitsFor, hasMore, isScheduled = false }: Outcome,
@@ -239,10 +271,10 @@ async function recordListing(
   const { numAffectedRows } = await sql`
     UPDATE subscription_state
     SET claimed_until = NULL, listed_at = CASE WHEN ${hasTooManyObjects} THEN listed_at ELSE now() END, last_job_id = coalesce(${importLogId}::bigint, last_job_id),
-      waits_for = ${hasTooManyObjects ? ('too_many_objects' satisfies WaitReason) : waitsFor},
+      waits_for = ${hasTooManyObjects ? tooManyObjects : waitsFor},
       next_import_at = coalesce(${nextImportAt}::timestamptz, next_import_at),
       next_listing_at = least(now() + make_interval(secs => ${seconds}), ${scheduledAt})
-    WHERE subscription_id = ${subscriptionId} AND claim = ${claim} AND claimed_until IS NOT NULL`.execute(db);
+    WHERE subscription_id = ${subscriptionId} AND claim = ${claim} AND claimed_until IS NOT NULL`.execute(tx);
   return numAffectedRows === 1n;
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type StorageKeyDeps, listStorageKeys as list } from '../../../../usecases/access/rotate-storage-keys.ts';
+import { type StorageKeyDeps, listStorageKeys as list } from '../../../../usecases/access/manage-storage-keys.ts';
 import { partnerOf } from '../../authentication.ts';
 import { defineRoute } from '../../operation.ts';
 import { storageKeyExample, storageKeyRecord, storageKeySchema } from '../../records/storage-key.ts';

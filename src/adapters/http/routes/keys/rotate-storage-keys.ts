@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defaultOverlapHours, maxOverlapHours, maxStorageKeys } from '../../../../domain/own-access.ts';
-import { type StorageKeyDeps, rotateStorageKeys as rotate } from '../../../../usecases/access/rotate-storage-keys.ts';
+import { type StorageKeyDeps, rotateStorageKeys as rotate } from '../../../../usecases/access/manage-storage-keys.ts';
 import { invalidRequest, ownQuota } from '../../documentation.ts';
 import type { IdempotencyDeps } from '../../idempotency.ts';
 import { defineRoute } from '../../operation.ts';

@@ -43,6 +43,7 @@ export const listOperatorLanes = defineRoute({
           { action: 'list_jobs', command: 'inlet jobs list --partner acme' },
           { action: 'show', command: 'inlet jobs show 1' },
           { action: 'cancel', command: 'inlet jobs cancel 1' },
+          { action: 'suspend', command: 'inlet partner suspend acme' },
         ],
       },
     ],

@@ -46,6 +46,7 @@ export const listOperatorPartners = defineRoute({
           { action: 'show', command: 'inlet partner show acme' },
           { action: 'list_jobs', command: 'inlet jobs list --partner acme' },
           { action: 'list_keys', command: 'inlet key list --partner acme' },
+          { action: 'suspend', command: 'inlet partner suspend acme' },
         ],
       },
     ],

@@ -58,6 +58,17 @@ export async function rotateStorageKeys(
   return { keys, secret };
 }
 
+/**
+ * Revokes an access key. Its expiry is committed first, so that workers remove the key if the removal is interrupted or
+ * fails. The last key can be revoked, because a rotation creates another one.
+ */
+export async function revokeStorageKey(deps: StorageKeyDeps, change: OwnChange, accessKeyId: string): Promise<void> {
+  const storage = requireStorage(deps);
+  const { name } = change.caller.partner;
+  await deps.ownStorageKeys.prepareRevocation(change, accessKeyId, async () => requireUser(await storage.list(name)));
+  await deps.ownStorageKeys.revoke(change, () => storage.remove(name, accessKeyId));
+}
+
 function requireStorage({ storageKeys }: StorageKeyDeps): StorageKeys {
   if (storageKeys) return storageKeys;
   throw new Failure('storage_keys_not_available', 'The API has no credentials of a storage administrator.');
