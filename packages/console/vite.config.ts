@@ -1,4 +1,4 @@
-import { defineConfig } from 'vite';
+import { type Plugin, defineConfig } from 'vite';
 
 /** The API that the development server forwards to: the one that `npm run dev` starts. */
 const api = 'http://127.0.0.1:8080';
@@ -7,9 +7,29 @@ const api = 'http://127.0.0.1:8080';
 const usedByReport =
   /node_modules|packages\/sdk|console\/src\/[^/]+\.ts$|components\/(?:page|state|page-not-loaded|budget|limit-notice|audience-picker|visible-text)\.tsx?$/;
 
+/**
+ * Requests the report's script together with the first script, instead of after it has run. A report is the first page
+ * that most readers open. The others get 9 kB that they may need later.
+ */
+const preloadReport: Plugin = {
+  name: 'preload-report',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (_html, { bundle }) => {
+      // The development server has no bundle.
+      if (!bundle) return [];
+      const report = Object.values(bundle).find(({ name }) => name === 'composition-page');
+      if (!report) throw new Error('The build has no script for the report.');
+      const attrs = { rel: 'modulepreload', crossorigin: '', href: `/console/${report.fileName}` };
+      return [{ tag: 'link', injectTo: 'head', attrs }];
+    },
+  },
+};
+
 // oxlint-disable-next-line import/no-default-export -- vite requires it
 export default defineConfig({
   base: '/console/',
+  plugins: [preloadReport],
   build: {
     target: 'es2022',
     assetsInlineLimit: 0,

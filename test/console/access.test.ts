@@ -1,4 +1,4 @@
-import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { Page } from 'playwright-core';
 import { describe, expect, inject, it } from 'vitest';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
@@ -118,6 +118,21 @@ describe('the storage keys', () => {
     };
     expect(first).not.toBe(accessKeyId);
     await expect.poll(afterReload, { timeout: 30_000 }).toEqual([accessKeyId]);
+  });
+
+  it('are revoked one at a time', async () => {
+    const partner = await newPartner();
+    const page = await openAs(partner.apiKey, '/console/keys');
+    const table = page.getByRole('table', { name: 'Storage keys' });
+    await table.waitFor();
+    const { accessKeyId } = partner.storageKeys;
+    await table.getByRole('button', { name: `Revoke storage key ${accessKeyId}` }).click();
+    expect.soft(await findViolations(page), 'dialog of a revocation of a storage key').toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke the storage key' }).click();
+    await page.getByText('No storage keys').waitFor();
+    expect(await partner.s3.send(new ListObjectsV2Command({ Bucket: partner.bucket })).catch(String)).toContain(
+      'InvalidAccessKeyId',
+    );
   });
 
   it('are not shown without their scope', async () => {

@@ -1,17 +1,22 @@
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { rows } from '../support/file-rows.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
-import { expectAccessible } from './support/expect-accessible.ts';
+import { expectAccessible, findProblems } from './support/expect-accessible.ts';
 import { waitUntilLoaded } from './support/measure.ts';
-import { focusedText, openPage } from './support/open-page.ts';
+import { type OpenPage, focusedText, keepPicture, openPage, openUnclosedPage, visit } from './support/open-page.ts';
 import { type ConsolePartner, loadReport, newPartner } from './support/partner.ts';
 import { readReportTable } from './support/report-table.ts';
 import { signInAsOperator, signInWithKey } from './support/sign-in.ts';
 
 async function openLoaded(page: Page, path: string): Promise<void> {
   await page.goto(path);
+  await waitUntilLoaded(page);
+}
+
+async function visitLoaded(page: Page, path: string): Promise<void> {
+  await visit(page, path);
   await waitUntilLoaded(page);
 }
 
@@ -92,13 +97,13 @@ const statesOfPartner: readonly State[] = [
     path: ({ segmentId }: Seeded) => `/console/segments/${segmentId}/composition${query}`,
   })),
   ...missing.map((path) => ({ what: `missing ${path}`, path: () => `/console/${path.replace('9', '999999999')}` })),
-  { what: 'a page that does not exist', path: () => '/console/nonsense' },
   { what: 'a page of another role', path: () => '/console/operator/lanes' },
 ];
 
 describe('the pages of a partner', () => {
   let partner: ConsolePartner;
   let seeded: Seeded;
+  let shared: OpenPage;
 
   beforeAll(async () => {
     partner = await newPartner();
@@ -114,17 +119,26 @@ describe('the pages of a partner', () => {
     await Promise.all([partner.api.waitForEnd(importLogId), partner.audiences.settled(failingId)]);
     await partner.audiences.settled(partId);
     seeded = { ...report, partId, failingId, importLogId };
+    shared = await openUnclosedPage();
+    await signInWithKey(shared.context, partner.apiKey);
+    await openLoaded(shared.page, '/console/limits');
+    return () => shared.context.close();
   });
 
-  async function signedIn(): Promise<{ page: Page; context: BrowserContext }> {
-    const opened = await openPage();
-    await signInWithKey(opened.context, partner.apiKey);
-    return opened;
+  function sharedPage(): Page {
+    keepPicture(shared.page);
+    return shared.page;
   }
 
+  it('has no accessibility problem on a page that does not exist', async () => {
+    const page = sharedPage();
+    await openLoaded(page, '/console/nonsense');
+    await expectAccessible(page, 'nonsense');
+  });
+
   it.for(statesOfPartner)('has no accessibility problem: $what', async ({ what, path, press, shows }) => {
-    const { page } = await signedIn();
-    await openLoaded(page, path(seeded));
+    const page = sharedPage();
+    await visitLoaded(page, path(seeded));
     if (press !== undefined) await page.getByRole('button', { name: press }).click();
     if (shows !== undefined) await page.getByText(shows).first().waitFor();
     await expectAccessible(page, what);
@@ -147,8 +161,8 @@ describe('the pages of a partner', () => {
       method: 'POST',
       body: JSON.stringify({ url: 'https://hooks.invalid/inlet', description: 'Failing' }),
     });
-    const { page } = await signedIn();
-    await openLoaded(page, `/console${(created.headers.get('location') ?? '').replace('/v1', '')}`);
+    const page = sharedPage();
+    await visitLoaded(page, `/console${(created.headers.get('location') ?? '').replace('/v1', '')}`);
     await page.getByRole('button', { name: 'Send a test event' }).click();
     await page.getByText('The connection failed').waitFor();
     await expectAccessible(page, 'webhook');
@@ -160,16 +174,17 @@ describe('the pages of a partner', () => {
       method: 'POST',
       body: JSON.stringify(body),
     });
-    const { page } = await signedIn();
-    await openLoaded(page, `/console${(created.headers.get('location') ?? '').replace('/v1/marketplace', '')}`);
+    const page = sharedPage();
+    await visitLoaded(page, `/console${(created.headers.get('location') ?? '').replace('/v1/marketplace', '')}`);
     await page.getByRole('cell', { name: 'Imported' }).first().waitFor();
     await expectAccessible(page, 'subscription');
-    await openLoaded(page, '/console/subscriptions');
+    await visitLoaded(page, '/console/subscriptions');
     await expectAccessible(page, 'subscriptions');
   });
 
   it('has no accessibility problem while the API cannot be reached', async () => {
-    const { page, context } = await signedIn();
+    const { page, context } = await openPage();
+    await signInWithKey(context, partner.apiKey);
     for (const name of ['Imports', 'Audiences', 'Attributes', 'Limits']) {
       await openLoaded(page, `/console/${name.toLowerCase()}`);
       await page.getByRole('link', { name: name === 'Limits' ? 'Imports' : 'Limits', exact: true }).click();
@@ -188,21 +203,23 @@ describe('the pages of a new partner', () => {
     const partner = await newPartner();
     const { page, context } = await openPage();
     await signInWithKey(context, partner.apiKey);
+    await openLoaded(page, '/console/limits');
     for (const path of listPaths) {
-      await openLoaded(page, path);
+      await visitLoaded(page, path);
       await expectAccessible(page, `empty ${path}`);
     }
   });
 });
 
 describe('the pages of an operator', () => {
-  const paths = ['lanes', 'jobs', 'partners', 'engine', 'backups', 'alerts', 'incidents'];
-
-  it.for(paths)('has no accessibility problem at %s', async (name) => {
+  it('has no accessibility problem', async () => {
     const { page, context } = await openPage();
     await signInAsOperator(context);
-    await openLoaded(page, `/console/operator/${name}`);
-    await expectAccessible(page, name);
+    await openLoaded(page, '/console/operator/incidents');
+    for (const name of ['lanes', 'jobs', 'partners', 'engine', 'backups', 'alerts', 'incidents']) {
+      await visitLoaded(page, `/console/operator/${name}`);
+      await expectAccessible(page, name);
+    }
   });
 
   it('has no accessibility problem on the page of a job', async () => {
@@ -224,6 +241,33 @@ describe('the pages before the sign-in', () => {
       await openLoaded(page, path);
       await expectAccessible(page, path);
     }
+  });
+});
+
+describe('the check itself', () => {
+  it.for([
+    [
+      'a contrast that is too low in the dark theme only',
+      '@media (prefers-color-scheme: dark) { p { color: #ddd } }',
+      '',
+      /^dark: color-contrast:/,
+    ],
+    ['a field without a label', '', '<input>', /^light: label:/],
+    [
+      'targets that are too small in a narrow window only',
+      'button { all: unset; padding: 20px } @media (max-width: 400px) { button { padding: 0; font-size: 8px } }',
+      '<button>a</button><button>b</button>',
+      /^narrow: target-size:/,
+    ],
+    ['a page that is too wide for a narrow window', 'main { min-width: 400px }', '', /^narrow: \d+ pixels/],
+  ] as const)('finds %s', async ([, style, content, problem]) => {
+    const { page } = await openPage();
+    const html = (css: string, more: string): string =>
+      `<html lang="en"><title>x</title><style>* { color: #000; background: #fff } ${css}</style><main><h1>x</h1><p>Text</p>${more}</main>`;
+    await page.setContent(html('', '<button>A button</button>'));
+    expect(await findProblems(page)).toEqual([]);
+    await page.setContent(html(style, content));
+    expect((await findProblems(page))[0]).toMatch(problem);
   });
 });
 

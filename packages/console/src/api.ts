@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { type Answered, InletSession, type Problem } from '@inlet/sdk/browser';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { hasExpired } from './expiry.ts';
 import { isIdle } from './idle.ts';
 import { repeat } from './repeat.ts';
@@ -49,10 +49,14 @@ export function useApi<T>(
   const fixedMs = typeof refreshMs === 'number' ? refreshMs : undefined;
   // If the user has signed in again in another tab, the API rejects calls that were sent with the earlier token.
   const token = csrfToken.value;
-  useEffect(() => {
+  // Before the browser paints, which takes longer than sending the request.
+  useLayoutEffect(() => {
     if (isPaused) return undefined;
     return repeat(async (stopped) => {
-      setState((last) => (last.key === key ? { ...last, isLoading: true } : initial));
+      setState((last) => {
+        if (last.key !== key) return initial;
+        return last.isLoading ? last : { ...last, isLoading: true };
+      });
       const result = await call(stopped);
       if (stopped.aborted) return undefined;
       if (result.ok) {

@@ -59,13 +59,20 @@ export function formatRelativeTime(iso: string, now: number = Date.now()): strin
   return relative().format(Math.trunc(seconds / length), unit);
 }
 
-/** `1 h 4 min`, `35 s` */
+/** `1 h 4 min`, `2 h`, `35 s` */
 export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole} s`;
-  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  if (whole < 86_400) return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
-  return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3_600)} h`;
+  if (whole < 3_600) return inUnits(whole, [60, 'min'], [1, 's']);
+  if (whole < 86_400) return inUnits(whole, [3_600, 'h'], [60, 'min']);
+  return inUnits(whole, [86_400, 'd'], [3_600, 'h']);
+}
+
+type Unit = readonly [seconds: number, name: string];
+
+function inUnits(seconds: number, [large, largeName]: Unit, [small, smallName]: Unit): string {
+  const rest = Math.floor((seconds % large) / small);
+  return `${Math.floor(seconds / large)} ${largeName}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
 }
 
 const sizes = ['B', 'kB', 'MB', 'GB', 'TB'] as const;

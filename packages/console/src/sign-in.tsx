@@ -50,8 +50,8 @@ export function SignIn({ methods }: { readonly methods: Session['sign_in'] }) {
         {methods.api_key && <KeyForm />}
         {!methods.oidc && !methods.api_key && (
           <Notice kind="warn">
-            Sign-in is not configured. An operator sets it up as described in “Configure the console”. Reports still
-            open through links from your application.
+            Sign-in is not configured. An operator can set it up: see “Console” in the documentation for operators.
+            Reports still open through links from your application.
           </Notice>
         )}
       </div>

@@ -32,16 +32,23 @@ export async function observeVitals(context: BrowserContext): Promise<void> {
 }
 
 /**
- * Opens a page, and reads what was observed until nothing was loading. Uses no locators: the script with which Playwright
- * finds elements has 330 kB, and its compilation would count as a long task of the page.
+ * Opens a page, and waits until nothing is loading. Uses no locators: the script with which Playwright finds elements has
+ * 330 kB, and its compilation would count as a long task of the page.
  */
-export async function measureVitals(page: Page, path: string): Promise<Vitals> {
+export async function openCompletely(page: Page, path: string): Promise<void> {
   await page.goto(path, { waitUntil: 'networkidle' });
-  const { largest, blocking, shift } = await page.evaluate(async () => {
+  await page.evaluate(async () => {
     while (document.querySelector('[aria-busy="true"]') !== null) await new Promise(requestAnimationFrame);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the script above has defined it
-    return (globalThis as unknown as { readonly vitals: Entries }).vitals;
   });
+}
+
+/** Opens a page, and reads what was observed until nothing was loading. */
+export async function measureVitals(page: Page, path: string): Promise<Vitals> {
+  await openCompletely(page, path);
+  const { largest, blocking, shift } = await page.evaluate(
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the script above has defined it
+    () => (globalThis as unknown as { readonly vitals: Entries }).vitals,
+  );
   return { largestContentfulPaint: largest, totalBlockingTime: blocking, layoutShift: shift };
 }
 

@@ -16,6 +16,14 @@ const patience = 30_000;
 
 /** Opens a page in a context of its own, like a new browser. It is closed when the test has finished. */
 export async function openPage(options: BrowserContextOptions = {}): Promise<OpenPage> {
+  const opened = await openUnclosedPage(options);
+  keepPicture(opened.page);
+  onTestFinished(() => opened.context.close());
+  return opened;
+}
+
+/** Opens a page that several tests use. The caller closes its context. */
+export async function openUnclosedPage(options: BrowserContextOptions = {}): Promise<OpenPage> {
   browser ??= launchBrowser();
   const context = await (await browser).newContext({ baseURL: inject('console').url, locale: 'en-US', ...options });
   context.setDefaultTimeout(patience);
@@ -25,13 +33,15 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<Ope
   page.on('console', (message) => {
     if (/Content[- ]Security[- ]Policy/i.test(message.text())) watched.violations.push(message.text());
   });
+  return { page, context, watched };
+}
+
+/** If the test fails, a picture shows why an element was not found. */
+export function keepPicture(page: Page): void {
   onTestFinished(async ({ task }) => {
-    // The picture shows why an element was not found.
     if (task.result?.state === 'fail' && !page.isClosed())
       await page.screenshot({ path: join(logDirectory, `${toFileName(task.name)}.png`), fullPage: true });
-    await context.close();
   });
-  return { page, context, watched };
 }
 
 function toFileName(title: string): string {
@@ -41,4 +51,27 @@ function toFileName(title: string): string {
 /** The text of the element that has the focus. */
 export function focusedText(page: Page): Promise<string> {
   return page.evaluate(() => document.activeElement?.textContent.trim() ?? '');
+}
+
+/** Does not exist, and shows a heading of its own. */
+const nowhere = { path: '/console/nowhere', heading: 'This page does not exist' };
+
+/**
+ * Follows a link of the console, which does not load the document again. Leads through a page that does not exist, so
+ * that everything on the next one is new, even if the address is the same.
+ */
+export async function visit(page: Page, path: string): Promise<void> {
+  await followLink(page, nowhere.path);
+  await page.waitForFunction((text) => document.querySelector('h1')?.textContent === text, nowhere.heading);
+  await followLink(page, path);
+  await page.waitForFunction((text) => document.querySelector('h1')?.textContent !== text, nowhere.heading);
+}
+
+async function followLink(page: Page, path: string): Promise<void> {
+  await page.evaluate((href) => {
+    const link = Object.assign(document.createElement('a'), { href });
+    document.body.append(link);
+    link.click();
+    link.remove();
+  }, path);
 }

@@ -2,7 +2,7 @@ import type { Answered, Problem } from '@inlet/sdk/browser';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { noteExpiry } from '../api.ts';
-import { Dialog } from '../components/page.tsx';
+import { CopyButton, Dialog } from '../components/page.tsx';
 import { ProblemNotice } from '../components/state.tsx';
 
 type Props<T> = {
@@ -100,7 +100,6 @@ type SecretProps = {
 
 /** Shows a secret once, for the user to copy. */
 export function SecretDialog({ name, secret, ifLost, children, onClose }: SecretProps) {
-  const [isCopied, setCopied] = useState(false);
   return (
     <Dialog title={`Your new ${name}`} onClose={onClose}>
       {secret === null ? (
@@ -115,19 +114,10 @@ export function SecretDialog({ name, secret, ifLost, children, onClose }: Secret
         </>
       )}
       <div class="row">
-        {secret !== null && (
-          <button
-            type="button"
-            class="primary"
-            onClick={() => void navigator.clipboard.writeText(secret).then(() => setCopied(true))}
-          >
-            Copy
-          </button>
-        )}
+        {secret !== null && <CopyButton text={secret} isPrimary />}
         <button type="button" onClick={onClose}>
           Done
         </button>
-        <output class="small muted">{isCopied ? 'Copied.' : ''}</output>
       </div>
     </Dialog>
   );

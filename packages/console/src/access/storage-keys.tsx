@@ -6,11 +6,12 @@ import { Empty, Time } from '../components/state.tsx';
 import './access.css';
 import { FormDialog, OverlapField, SecretDialog } from './form-dialog.tsx';
 
-/** The keys with which a partner uploads files to its prefix. They can only be rotated all at once. */
+/** The keys with which a partner uploads files to its prefix. A rotation replaces all of them at once. */
 export function StorageKeys() {
   const [version, setVersion] = useState(0);
   const [isRotating, setRotating] = useState(false);
   const [isAvailable, setAvailable] = useState(true);
+  const [revoked, setRevoked] = useState<StorageKey | null>(null);
   const [made, setMade] = useState<RotatedStorageKey | null>(null);
   const done = (rotated: RotatedStorageKey): void => {
     setRotating(false);
@@ -43,13 +44,23 @@ export function StorageKeys() {
             return result;
           }}
           rowKey={({ access_key_id }) => access_key_id}
-          columns={columns}
+          columns={columnsFor(setRevoked)}
           empty={<Empty title="No storage keys" />}
         />
       ) : (
         <p>Your operator manages your storage keys.</p>
       )}
       {isRotating && <RotateDialog onDone={done} onClose={() => setRotating(false)} />}
+      {revoked && (
+        <RevokeDialog
+          id={revoked.access_key_id}
+          onDone={() => {
+            setRevoked(null);
+            setVersion((last) => last + 1);
+          }}
+          onClose={() => setRevoked(null)}
+        />
+      )}
       {made && (
         <SecretDialog
           name="storage key"
@@ -66,7 +77,7 @@ export function StorageKeys() {
   );
 }
 
-const columns: readonly [Column<StorageKey>, ...Column<StorageKey>[]] = [
+const columnsFor = (revoke: (key: StorageKey) => void): readonly [Column<StorageKey>, ...Column<StorageKey>[]] => [
   { name: 'Access key ID', cell: ({ access_key_id }) => <code>{access_key_id}</code> },
   {
     name: 'Created',
@@ -74,6 +85,14 @@ const columns: readonly [Column<StorageKey>, ...Column<StorageKey>[]] = [
   },
   { name: 'Created by', cell: ({ created_by }) => created_by ?? 'operator' },
   { name: 'Expires', cell: ({ expires_at }) => (expires_at === null ? 'never' : <Time at={expires_at} />) },
+  {
+    name: 'Actions',
+    cell: (key) => (
+      <button type="button" onClick={() => revoke(key)}>
+        Revoke<span class="visually-hidden"> storage key {key.access_key_id}</span>
+      </button>
+    ),
+  },
 ];
 
 type RotateProps = { readonly onDone: (rotated: RotatedStorageKey) => void; readonly onClose: () => void };
@@ -94,6 +113,26 @@ function RotateDialog({ onDone, onClose }: RotateProps) {
         onChange={setHours}
         hint="The other keys work for this time, up to 168 hours. With 0, they stop working before the new key is created."
       />
+    </FormDialog>
+  );
+}
+
+type RevokeProps = { readonly id: string; readonly onDone: () => void; readonly onClose: () => void };
+
+function RevokeDialog({ id, onDone, onClose }: RevokeProps) {
+  return (
+    <FormDialog
+      title="Revoke the storage key?"
+      submitText="Revoke the storage key"
+      isDangerous
+      send={() => api.revokeStorageKey(id)}
+      onDone={onDone}
+      onClose={onClose}
+    >
+      <p>
+        The storage rejects every request with the key <code>{id}</code>. The other storage keys keep working. This is
+        permanent.
+      </p>
     </FormDialog>
   );
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 type PageProps = {
   readonly title: string;
@@ -75,14 +75,37 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
+type CopyProps = { readonly text: string; readonly isPrimary?: boolean; readonly children?: ComponentChildren };
+
+/** Copies a text, and says whether it has. Browsers refuse on pages without TLS, or if the user does not allow it. */
+export function CopyButton({ text, isPrimary = false, children }: CopyProps) {
+  const [result, setResult] = useState('');
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      setResult('Copied.');
+    } catch {
+      setResult('The browser cannot copy here. Select the text.');
+    }
+  }
+  return (
+    <>
+      <button type="button" class={isPrimary ? 'primary' : undefined} onClick={() => void copy()}>
+        Copy{children}
+      </button>
+      <output class="small muted">{result}</output>
+    </>
+  );
+}
+
 /** A command that the reader copies to a terminal. */
 export function Command({ text }: { readonly text: string }) {
   return (
     <div class="row" style={{ flexWrap: 'nowrap' }}>
       <code style={{ flex: 1 }}>{text}</code>
-      <button type="button" onClick={() => void navigator.clipboard.writeText(text)}>
-        Copy<span class="visually-hidden"> the command {text}</span>
-      </button>
+      <CopyButton text={text}>
+        <span class="visually-hidden"> the command {text}</span>
+      </CopyButton>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import type { Answered, Composition, CompositionEntry, Problem } from '@inlet/sdk/browser';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { api, noteExpiry } from '../api.ts';
 import type { Order } from './view.ts';
 
@@ -51,11 +51,12 @@ export function useReport(segmentId: number, query: ReportQuery | null): LoadedR
   });
   const [attempt, setAttempt] = useState(0);
   const stopLoading = useRef(new AbortController());
-  useEffect(() => {
+  // Before the browser paints, which takes longer than sending the request.
+  useLayoutEffect(() => {
     if (!query) return undefined;
     const stop = new AbortController();
     stopLoading.current = stop;
-    setState((last) => ({ ...last, problem: null, isLoading: true }));
+    setState((last) => (last.isLoading && !last.problem ? last : { ...last, problem: null, isLoading: true }));
     // The API answers only when the report is computed, or after 20 seconds.
     const timer = setTimeout(() => setState((last) => ({ ...last, isWaiting: true })), slowAfterMs);
     const load = async (): Promise<void> => {

@@ -120,7 +120,10 @@ describe('describeProgress', () => {
     [{ status: 0, progress }, 'Next in line'],
     [{ status: 1, progress: { ...progress, percent: 41.9, estimated_seconds_left: 5 } }, '41% · 5 s left'],
     [{ status: 2, progress: { ...progress, percent: 100 } }, ''],
-  ] as const)('describes %j', (fields, text) => expect(describeProgress(fields)).toBe(text));
+    [{ status: 3, progress, cancel_requested_at: record.created_at }, 'canceled'],
+  ] as const)('describes %j', (fields, text) =>
+    expect(describeProgress({ cancel_requested_at: null, ...fields })).toBe(text),
+  );
 });
 
 describe('summaryOf', () => {

@@ -47,8 +47,13 @@ export function nameOf({ log_type, keys, file_path }: ImportLog): string {
   return others.length === 0 ? `Delete ${first}` : `Delete ${first} and ${formatCount(others.length)} more`;
 }
 
-/** Says where the job is: `3 jobs ahead`, `42% · 2 min 5 s left`. Empty for a job that has ended. */
-export function describeProgress({ status, progress }: Pick<ImportLog, 'status' | 'progress'>): string {
+/** Says where the job is: `3 jobs ahead`, `42% · 2 min 5 s left`, `canceled`. Empty for other jobs that have ended. */
+export function describeProgress({
+  status,
+  progress,
+  cancel_requested_at: canceledAt,
+}: Pick<ImportLog, 'status' | 'progress' | 'cancel_requested_at'>): string {
+  if (canceledAt !== null) return 'canceled';
   const { queue_position: ahead, percent, estimated_seconds_left: left } = progress;
   const time = left === null ? '' : ` · ${formatDuration(left)} left`;
   if (status === 0) return ahead === 0 ? `Next in line${time}` : `${several(ahead, 'job')} ahead${time}`;

@@ -16,9 +16,10 @@ import { useFollow } from '../components/use-follow.ts';
 import { visibleText } from '../components/visible-text.ts';
 import { formatCount } from '../format.ts';
 import { signedIn } from '../session.ts';
-import { canExportRejects, isOpen, nameOf, rejectedRows, summaryOf } from './describe-import.ts';
+import { canExportRejects, isOpen, nameOf, summaryOf } from './describe-import.ts';
 import { FilesTable } from './files-table.tsx';
 import { ImportActions } from './import-actions.tsx';
+import { RejectedCount } from './rejected-count.tsx';
 import './imports.css';
 
 export function ImportPage() {
@@ -90,7 +91,11 @@ function Progress({ record }: { readonly record: ImportLog }) {
       </div>
       <ProgressBlock job={record} hasFiles={!isDelete}>
         {!isDelete && <Fact name="Rows in loaded files">{formatCount(record.total_rows)}</Fact>}
-        {!isDelete && <Fact name="Rejected rows">{formatCount(rejectedRows(record))}</Fact>}
+        {!isDelete && (
+          <Fact name="Rejected rows">
+            <RejectedCount record={record} />
+          </Fact>
+        )}
         <Fact name="Devices">{formatCount(record.unique_devices)}</Fact>
         <Fact name="Keys in the files are">{record.key_type === 0 ? 'attribute IDs' : 'your foreign keys'}</Fact>
         <Fact name="Started">{record.started_at === null ? 'Not yet' : <Time at={record.started_at} />}</Fact>

@@ -16,7 +16,8 @@ import { type Column, PagedTable } from '../components/paged-table.tsx';
 import { Empty, Status, Time } from '../components/state.tsx';
 import { formatCount } from '../format.ts';
 import { signedIn } from '../session.ts';
-import { describeProgress, isOpen, nameOf, rejectedRows } from './describe-import.ts';
+import { describeProgress, isOpen, nameOf } from './describe-import.ts';
+import { RejectedCount } from './rejected-count.tsx';
 import '../components/lists.css';
 
 const refreshMs = 3_000;
@@ -45,16 +46,10 @@ const columns: readonly [Column<ImportLog>, ...Column<ImportLog>[]] = [
     ),
   },
   { name: 'Rows', isNumber: true, cell: ({ total_rows }) => formatCount(total_rows) },
-  { name: 'Rejected', isNumber: true, cell: (record) => <Rejected record={record} /> },
+  { name: 'Rejected', isNumber: true, cell: (record) => <RejectedCount record={record} /> },
   { name: 'Devices', isNumber: true, cell: ({ unique_devices }) => formatCount(unique_devices) },
   { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
 ];
-
-function Rejected({ record }: { readonly record: ImportLog }) {
-  const rejected = rejectedRows(record);
-  if (rejected === 0) return <>0</>;
-  return <a href={`/console/imports/${record.import_log_id}/errors`}>{formatCount(rejected)}</a>;
-}
 
 export function ImportsPage() {
   const bar = useFilters(['status', 'type', 'path', 'from', 'to']);

@@ -49,6 +49,7 @@ export function PartnersPage() {
         listKey="partners"
         caption="Partners"
         load={(query, signal) => operatorApi.listPartners(query, signal)}
+        refreshMs={30_000}
         rowKey={({ partner_id }) => partner_id}
         columns={columns}
         empty={

@@ -22,6 +22,8 @@ const effects: Readonly<Record<string, string>> = {
   show: 'Show it in a terminal',
   list_jobs: 'List the jobs of the partner',
   list_keys: 'List the API keys of the partner',
+  suspend: 'Suspend the partner. Its keys are rejected, and none of its jobs start. Its data is kept',
+  resume: 'Resume the partner. Its keys are accepted again, and its lane continues',
   cancel: 'Cancel the job. Files that are not completely read are not loaded',
   retry: "Submit the job again at the end of the partner's lane",
   back_up: 'Take a backup. Replace the folder with a new one',

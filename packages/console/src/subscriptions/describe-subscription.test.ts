@@ -8,7 +8,7 @@ describe('the trigger of a subscription', () => {
     [{ ...none, quiet_seconds: 0 }, 'immediately'],
     [{ ...none, quiet_seconds: 10 }, 'after 10 s without changes'],
     [{ ...none, marker: '_SUCCESS' }, 'when _SUCCESS is written'],
-    [{ ...none, every_seconds: 3_600 }, 'every 1 h 0 min'],
+    [{ ...none, every_seconds: 3_600 }, 'every 1 h'],
     [{ ...none, daily_at: '02:30' }, 'daily at 02:30 UTC'],
   ])('is described in words: $1', (trigger, words) => {
     expect(describeTrigger(trigger)).toBe(words);

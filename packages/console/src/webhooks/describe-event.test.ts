@@ -17,6 +17,7 @@ const failedFile: Event = {
 const deletedAudience: Event = { ...common, type: 'audience.deleted', data: ofAudience };
 const report: Event = { ...common, type: 'report.ready', data: { ...ofAudience, split: 'country' } };
 const disabled: Event = { ...common, type: 'webhook.disabled', data: { webhook_id: 5, reason: 'gone' } };
+const overfull: Event = { ...common, type: 'subscription.too_many_objects', data: { subscription_id: 6 } };
 const removed: Event = {
   ...common,
   type: 'delete.finished',
@@ -29,6 +30,7 @@ describe('an event', () => {
     [removed, 'Delete 8', '/console/imports/8'],
     [failedFile, 'Audience 3', '/console/audiences/3'],
     [report, 'Report of audience 3', '/console/segments/100003/composition?split=country'],
+    [overfull, 'Subscription 6', '/console/subscriptions/6'],
     [disabled, 'Webhook 5', '/console/webhooks/5'],
   ])('leads to the page of its record: $type', (event, text, href) => {
     expect(recordOf(event)).toEqual({ text, href });
@@ -44,6 +46,7 @@ describe('an event', () => {
     [failedFile, '1,200 rows, failed, invalid_id'],
     [removed, '0 rows'],
     [report, ''],
+    [overfull, ''],
     [disabled, 'gone'],
   ])('says what came out: $type', (event, text) => {
     expect(detailsOf(event)).toBe(text);

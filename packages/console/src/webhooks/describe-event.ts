@@ -16,6 +16,7 @@ const titles: Readonly<Record<string, string>> = {
   'audience.rejects.finished': 'Rejected rows exported',
   'audience.rejects.failed': 'Export of rejected rows failed',
   'report.ready': 'Report is ready',
+  'subscription.too_many_objects': 'Subscription has too many objects',
   'webhook.test': 'Webhook tested',
   'webhook.failing': 'Webhook is failing',
   'webhook.disabled': 'Webhook was disabled',
@@ -45,6 +46,8 @@ export function recordOf({ type, data }: Event): RecordLink | null {
   if (type === 'audience.deleted') return null;
   if ('audience_id' in data)
     return { text: `Audience ${data.audience_id}`, href: `/console/audiences/${data.audience_id}` };
+  if ('subscription_id' in data)
+    return { text: `Subscription ${data.subscription_id}`, href: `/console/subscriptions/${data.subscription_id}` };
   if ('webhook_id' in data) return { text: `Webhook ${data.webhook_id}`, href: `/console/webhooks/${data.webhook_id}` };
   return null;
 }

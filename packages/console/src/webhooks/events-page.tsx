@@ -25,7 +25,7 @@ const columns: readonly [Column<Event>, ...Column<Event>[]] = [
       </div>
     ),
   },
-  { name: 'Of', cell: (event) => <RecordOf event={event} /> },
+  { name: 'Record', cell: (event) => <RecordOf event={event} /> },
   { name: 'Details', cell: (event) => detailsOf(event) },
   { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
 ];

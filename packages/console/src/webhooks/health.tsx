@@ -15,11 +15,12 @@ export function HealthText({ webhook }: { readonly webhook: Webhook }) {
 
 /** The newest event that was delivered. The API shows it in the delivery log only. */
 export function LastDelivery({ webhook: { webhook_id: id, pending_events } }: { readonly webhook: Webhook }) {
-  const { value } = useApi(
+  const { value, problem } = useApi(
     `last delivery ${id} ${pending_events}`,
     (signal) => api.listWebhookDeliveries(id, { query: { status: 'delivered', limit: 1 }, signal }),
     { refreshMs: 30_000 },
   );
+  if (value === undefined && problem) return <span class="muted">not available</span>;
   if (value === undefined) return <span class="muted">…</span>;
   const [last] = value;
   if (!last || last.delivered_at === null) return <>never</>;
