@@ -31,12 +31,20 @@ describe('estimateWait', () => {
     expect(estimateWait({ finished: backlog([8]), head: { elapsedSeconds: 60, secondsLeft: null } }, 0)).toBe(2);
   });
 
+  it('averages as many finished jobs as there are jobs ahead, from 20 to 100', () => {
+    const finished = backlog([...Array.from({ length: 100 }, () => 3), ...Array.from({ length: 20 }, () => 1)]);
+    expect(estimateWait({ finished, head: idle }, 0)).toBe(1);
+    expect(estimateWait({ finished, head: idle }, 10)).toBe(1 + 10);
+    expect(estimateWait({ finished, head: idle }, 50)).toBe(1 + 20 + 30 * 3);
+    expect(estimateWait({ finished, head: idle }, 200)).toBe(1 + 2 * (20 + 80 * 3));
+  });
+
   it('is unknown without a finished job', () => {
     expect(estimateWait({ finished: [], head: idle }, 3)).toBeNull();
   });
 
   it('is never negative, and never lower with more jobs ahead', () => {
-    const times = fc.array(fc.nat({ max: 10_000 }), { minLength: 1, maxLength: 30 });
+    const times = fc.array(fc.nat({ max: 10_000 }), { minLength: 1, maxLength: 150 });
     fc.assert(
       fc.property(times, fc.nat({ max: 200 }), (given, ahead) => {
         const history = { finished: backlog(given), head: idle };
