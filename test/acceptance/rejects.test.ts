@@ -1,6 +1,5 @@
 import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { columnOfReason, rowRule, twoColumns } from '@inlet/row-rule/row-rule';
-import { validateRow } from '@inlet/row-rule/validate-row';
+import { columnOfReason } from '@inlet/row-rule/row-rule';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -14,8 +13,7 @@ import {
   rejectsFileListSchema,
   rejectsSchema,
 } from '../../src/adapters/http/records/rejects.ts';
-import { defaultLimits } from '../../src/domain/limits.ts';
-import { goodKey, retiredKey, rowsWithBadOnes } from '../support/bad-rows.ts';
+import { goodKey, plantedReason, retiredKey, rowsWithBadOnes } from '../support/bad-rows.ts';
 import { device } from '../support/device-id.ts';
 import { createOwnBucket } from '../support/own-bucket.ts';
 import { parseCsv } from '../support/parse-csv.ts';
@@ -248,29 +246,18 @@ describe('the rejected rows of an import', () => {
     expect(await exported(market.api, id), 'a new export').toMatchObject({ status: 2, rows: 2 });
   });
 
-  /** Reads the lines one by one with the row rule in TypeScript. */
+  /** Reads the lines one by one. Knows the reasons from the generator of the rows, not from the row rule. */
   function bruteForce(file: string, content: Buffer): Buffer {
-    const layout = { delimiter: ',', columns: twoColumns, headerRow: null } as const;
-    const keys = new Map([[goodKey, 1]]);
-    const context = {
-      layout,
-      rule: rowRule(layout, defaultLimits.maxLineBytes),
-      attributeIdByKey: {
-        has: (key: string) => keys.has(key),
-        get: (key: string) => keys.get(key),
-        isRetired: (key: string) => key === retiredKey,
-      },
-    };
     const quoted = (bytes: Uint8Array): Buffer =>
       Buffer.from(`"${Buffer.from(bytes).toString('latin1').replaceAll('"', '""')}"`, 'latin1');
     const out: Buffer[] = [Buffer.from('"file","row","column","code","text"\r\n')];
     for (let start = 0, row = 1; start < content.length; row += 1) {
       const end = content.indexOf(10, start);
-      const line = content.subarray(start, end);
-      const result = validateRow(line, row, context);
-      if (result.outcome === 'rejected') {
-        const column = columnOfReason(result.reason) ?? '';
-        out.push(Buffer.from(`"${file}",${row},"${column}","${result.reason}",`), quoted(line), Buffer.from('\r\n'));
+      const reason = plantedReason(row);
+      if (reason) {
+        const column = columnOfReason(reason) ?? '';
+        const line = content.subarray(start, end);
+        out.push(Buffer.from(`"${file}",${row},"${column}","${reason}",`), quoted(line), Buffer.from('\r\n'));
       }
       start = end + 1;
     }

@@ -15,6 +15,15 @@ const badLines: readonly [RejectReason, (id: string) => string | Buffer][] = [
   ['empty_keys', (id) => `${id},`],
 ];
 
+/** Why a generated row is invalid. Undefined for a valid row. */
+export function plantedReason(row: number): RejectReason | undefined {
+  return plantedIn(row)?.[0];
+}
+
+function plantedIn(row: number): (typeof badLines)[number] | undefined {
+  return row % 10 === 0 ? badLines[(row / 10) % badLines.length] : undefined;
+}
+
 /** Generates rows in pieces. One in ten is invalid, in one of eight ways. */
 export function* rowsWithBadOnes(rows: number): Generator<Buffer> {
   let pieces: (string | Buffer)[] = [];
@@ -22,7 +31,7 @@ export function* rowsWithBadOnes(rows: number): Generator<Buffer> {
     Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
   let text = '';
   for (let row = 1; row <= rows; row += 1) {
-    const [, makeLine] = row % 10 === 0 ? (badLines[(row / 10) % badLines.length] ?? []) : [];
+    const [, makeLine] = plantedIn(row) ?? [];
     const line = makeLine ? makeLine(device(row)) : `${device(row)},${goodKey}`;
     if (typeof line === 'string') text += `${line}\n`;
     else {
