@@ -7,8 +7,8 @@ const tries = 2;
 
 /**
  * Resolves names that a partner has chosen. `dns.lookup` would occupy one of libuv's four threads until the name servers
- * of the partner respond, and the threads also decompress files. This function waits on sockets. It asks name servers
- * only: neither `/etc/hosts` nor search domains apply, because these name internal servers.
+ * of the partner respond, and the threads also decompress files. This function waits on sockets. It queries
+ * only name servers. It ignores `/etc/hosts` and search domains, because they can resolve to internal servers.
  */
 export function dnsResolve(servers?: readonly string[]): Resolve {
   const resolver = new promises.Resolver({ timeout: queryMs, tries, maxTimeout: queryMs });

@@ -18,8 +18,8 @@ export function isConsoleUrl(text: string): boolean {
 const maxReturnLength = 1_000;
 
 /**
- * Returns the page to show after the sign-in, or the start page if the text is not the path of a page. Otherwise, a link
- * to the sign-in could lead to another site, or start another sign-in.
+ * Returns the page to show after the sign-in, or the start page if the text is not the path of a page. Otherwise, a
+ * sign-in link could send the user to another site or start a second sign-in.
  */
 export function toReturnPath(text: string | undefined): string {
   if (text === undefined || text.length > maxReturnLength || !/^[\x21-\x7e]+$/.test(text)) return consolePath;

@@ -142,7 +142,7 @@ const settings = z.object({
     'Time, in seconds, that a process has to finish its work after SIGTERM.',
   ),
   INLET_MATCHED_UNIT: count(50).describe(
-    'Matched devices of an audience with fewer than 1,000 devices are shown rounded down to a multiple of this number, so that they do not tell whether a single device is known. 1 shows exact numbers.',
+    'For audiences with fewer than 1,000 devices, the number of matched devices is rounded down to a multiple of this value, so that it does not reveal whether a particular device is known. 1 shows exact numbers.',
   ),
   INLET_PURGE_SECONDS: count(10).describe(
     'Interval in seconds at which a worker checks for rows of cleared audiences to purge from ClickHouse.',

@@ -9,7 +9,7 @@ export const httpSettings = {
     'Maximum number of requests per minute with one API key, across all api processes. Further requests get 429.',
   ),
   INLET_REQUESTS_PER_PARTNER: count(defaultRequestLimits.perPartner).describe(
-    'Maximum number of requests per minute with all keys of one partner, across all api processes.',
+    'Maximum number of requests per minute across all keys of one partner and all api processes.',
   ),
   INLET_WRONG_KEYS_PER_ADDRESS: count(defaultRequestLimits.wrongKeysPerAddress).describe(
     'Maximum number of requests per minute with an invalid key from one address to one api process. Above this limit, unrecognized keys from that address are throttled.',

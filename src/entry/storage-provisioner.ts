@@ -17,13 +17,13 @@ export function storageProvisioner(config: Config, owner: S3Client): StorageProv
   return cephStorageProvisioner(admin, owner, config.INLET_S3_BUCKET);
 }
 
-/** Returns null if this process has no credentials of a storage administrator, as is usual for the API and workers. */
+/** Returns null if this process has no storage administrator credentials, as is usual for the API and workers. */
 export function storageKeysOf(config: Config): StorageKeys | null {
   const admin = cephAdminOf(config);
   return admin && cephStorageKeys(admin, config.INLET_S3_BUCKET);
 }
 
-/** Returns null if this process has no credentials of a storage administrator. */
+/** Returns null if this process has no storage administrator credentials. */
 export function storageUserRemoverOf(config: Config): ((partnerName: string) => Promise<void>) | null {
   const admin = cephAdminOf(config);
   return admin && ((partnerName) => removeStorageUser(admin, partnerName));

@@ -23,7 +23,7 @@ export const webhookSettings = {
     .gt(0)
     .max(1)
     .default(1)
-    .describe('For tests only: multiplies the times between the attempts of a webhook.'),
+    .describe('For tests only: multiplies the delays between delivery attempts.'),
   INLET_WEBHOOK_CONCURRENCY: count(32).describe(
     'Number of webhooks to which one worker process sends events concurrently. A quarter of this number, at least one, is also the limit for webhooks that are failing or whose receivers respond slowly.',
   ),

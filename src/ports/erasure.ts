@@ -37,7 +37,7 @@ export interface ErasureStore {
 export type StoredProof = { readonly proof: SignedProof; readonly csv: string };
 
 /**
- * The devices of a batch: of every partner (null), or of these partners. `listId` is the number under which the engine
+ * The devices in a batch, either for all partners (null) or only for these partners. `listId` is the number under which the engine
  * keeps the list. Whoever writes the list again uses a new number, so that a worker that lost its claim cannot change it.
  */
 export type BatchScope = { readonly listId: number; readonly partnerIds: readonly PartnerId[] | null };
@@ -106,7 +106,7 @@ export interface ErasureQueue {
   countOpenLoads(batch: ClaimedBatch): Promise<number>;
   /** Returns the partner of each file. Omits files whose records have been removed. */
   ownersOf(fileIds: readonly number[]): Promise<ReadonlyMap<number, PartnerId>>;
-  /** Adds erased rows to those of the partners, before the first of them is erased. */
+  /** Adds the rows to be erased to each partner's total of erased rows, before any row is erased. */
   noteErased(found: readonly { readonly partnerId: PartnerId; readonly rows: number }[]): Promise<void>;
   /** Stores the proofs, wipes the sealed IDs, and ends the batch and its requests. */
   finish(

@@ -61,7 +61,7 @@ describe('the pages of webhooks', () => {
     return secret;
   }
 
-  /** Creates a webhook for all events on the page, which then shows it. */
+  /** Creates a webhook for all events through the page, and checks that the page shows it. */
   async function create(page: Page): Promise<string> {
     await page.getByRole('button', { name: 'Create a webhook' }).click();
     await page.getByRole('textbox', { name: 'URL' }).fill(`${receiver.url}${path}`);

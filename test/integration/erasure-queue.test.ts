@@ -93,7 +93,7 @@ describe('the queue of erasures', () => {
     expect(await other.listRequests(batch)).toMatchObject([{ source: { kind: 'unreadable' } }]);
   });
 
-  it('salts the digest of equal lists', async () => {
+  it('gives equal lists different digests', async () => {
     await request();
     await request();
     const digests = await query('SELECT DISTINCT ids_digest FROM erasure');

@@ -56,7 +56,7 @@ function causeOf(
 const maxClockSeconds = 60;
 
 export const clockRemedy =
-  'Synchronize the clocks (NTP). Loads are not affected, but the storage rejects signatures that are 15 minutes old, and times in records and logs are wrong.';
+  'Synchronize the clocks (NTP). Loads are not affected, but the storage rejects signatures that are more than 15 minutes old, and times in records and logs are wrong.';
 
 /** Throws if the server's clock differs from the clock of this machine. */
 export function describeClock(serverMs: number, zone: string): string {

@@ -71,7 +71,7 @@ export async function revokeStorageKey(deps: StorageKeyDeps, change: OwnChange, 
 
 function requireStorage({ storageKeys }: StorageKeyDeps): StorageKeys {
   if (storageKeys) return storageKeys;
-  throw new Failure('storage_keys_not_available', 'The API has no credentials of a storage administrator.');
+  throw new Failure('storage_keys_not_available', 'The API has no storage administrator credentials.');
 }
 
 function requireUser(accessKeyIds: readonly string[] | null): readonly string[] {

@@ -15,7 +15,7 @@ export async function partnerNamed(deps: { readonly partners: PartnerStore }, na
   return partner;
 }
 
-/** An unfinished removal still removes what is stored under the name. A removal begins under the lock on the name. */
+/** A removal that has not finished would delete what is stored under the name. A removal begins under the lock on the name. */
 async function requireNoRemoval(
   { removals }: { readonly removals: Pick<PartnerRemovals, 'find'> },
   name: string,

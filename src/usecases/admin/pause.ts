@@ -1,4 +1,4 @@
-/** Resolves after the time, or when the signal aborts. */
+/** Resolves after the delay, or when the signal is aborted. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

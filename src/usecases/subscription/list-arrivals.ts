@@ -13,7 +13,7 @@ import type {
 /** Notifications start a listing within this time. */
 export const listArrivalsEveryMs = 500;
 
-/** Each page extends the lease. A page takes well under a second. After a kill, the listing is late by the lease. */
+/** Each page extends the lease. A page takes well under a second. If the process is killed, the next listing waits until the lease expires. */
 const leaseSeconds = 10;
 
 /** Number of prefixes that one worker lists at the same time. */

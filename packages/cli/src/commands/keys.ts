@@ -58,7 +58,7 @@ export function addKeysCommand(program: Command): void {
   const keys = program.command('keys').description('list and manage your API keys');
 
   partnerCommand(keys, 'list', {
-    description: 'list your API keys, without the keys themselves (default)',
+    description: 'list your API keys without their secret values (default)',
     examples: [['inlet keys', 'List your keys, including those that ended in the last 90 days.']],
     isDefault: true,
   }).action(async (options: CommonOptions) => {

@@ -111,7 +111,7 @@ describe('report', () => {
     expect([code, text]).toEqual([1, expect.stringContaining(String.raw`error: unexpected: broken\x1b[2J`)]);
   });
 
-  it('prints the failure to which an operator command converts its error', () => {
+  it('prints the failure that an operator command reports for an error', () => {
     const failure = new CliFailure({ code: 'gone', detail: 'It is gone.', remedy: 'Look elsewhere.', exitCode: 4 });
     const converted = reported(new Error('x'), { toFailure: () => failure });
     expect(converted).toEqual({ code: 4, text: 'error: gone: It is gone.\n  remedy:  Look elsewhere.\n' });

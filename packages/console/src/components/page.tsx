@@ -51,7 +51,7 @@ function returnFocus(): void {
 
 type DialogProps = { readonly title: string; readonly onClose: () => void; readonly children: ComponentChildren };
 
-/** What opened the dialog, or the first one of several dialogs in a row. */
+/** The element that opened the dialog or, if several dialogs opened in sequence, the first of them. */
 let opener: Element | null = null;
 
 /** A modal dialog. The browser keeps the focus inside and closes it on Escape. Then the focus returns to what opened it. */

@@ -138,6 +138,6 @@ describe('summaryOf', () => {
     [{ status: 3, errors: [ofJob], unique_devices: '0' }, 'The job failed. Nothing was loaded.'],
     [{ status: 3, cancel_requested_at: record.created_at }, 'Canceled. Data of 90 devices was loaded.'],
     [{ status: 3, log_type: 1 }, 'The job failed.'],
-    [{ log_type: 1, status: 2 }, 'The data of the keys was deleted.'],
+    [{ log_type: 1, status: 2 }, 'The data for these keys was deleted.'],
   ] as const)('summarizes %j as %s', (fields, text) => expect(summaryOf({ ...record, ...fields })).toBe(text));
 });

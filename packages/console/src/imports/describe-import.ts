@@ -81,7 +81,7 @@ export function summaryOf(record: ImportLog): string {
     const ahead = record.progress.queue_position;
     return ahead === 0 ? 'It starts next.' : `Waiting behind ${several(ahead, 'earlier job')}.`;
   }
-  if (record.status === 1) return isDelete ? 'Deleting the data of the keys.' : 'Loading files.';
+  if (record.status === 1) return isDelete ? 'Deleting the data for these keys.' : 'Loading files.';
   if (record.status === 3) {
     const failed = reasonsOf(record).filter(({ of }) => of === 'files');
     const files = failed.reduce((sum, { count }) => sum + count, 0);
@@ -93,7 +93,7 @@ export function summaryOf(record: ImportLog): string {
           : `${several(files, 'file')} failed. The reasons are below.`;
     return isDelete ? what : `${what} ${loadedOf(Number(record.unique_devices))}`;
   }
-  if (isDelete) return 'The data of the keys was deleted.';
+  if (isDelete) return 'The data for these keys was deleted.';
   return rejected === 0
     ? `${several(rows, 'row')} loaded, none rejected.`
     : `${several(rows - rejected, 'row')} loaded, ${several(rejected, 'row')} rejected. Fix the rejected rows and import them again.`;

@@ -459,7 +459,7 @@ export type CreateSubscription = {
     readonly marker?: string | undefined;
     /** Imports the objects that have arrived at this interval. */
     readonly every_seconds?: number | undefined;
-    /** Imports the objects that have arrived once a day, at this time in UTC. */
+    /** Once a day, at this time (UTC), imports the objects that have arrived. */
     readonly daily_at?: string | undefined;
   } | undefined;
 };
@@ -835,7 +835,7 @@ export type Limits = {
       /** When `used` was measured. Null before the first time. */
       readonly measured_at: string | null;
     };
-    /** Bytes that these rows occupy, rounded up to gigabytes. */
+    /** Bytes that these rows occupy, rounded up to the next gigabyte. */
     readonly stored_bytes: {
       readonly limit: number;
       readonly used: number;
@@ -1214,7 +1214,7 @@ export type OperatorReplica = {
       readonly unfinished: number;
       /** Age of the oldest one. Null if there is none. */
       readonly oldest_seconds: number | null;
-      /** Why one of them failed last. Null if none has failed. */
+      /** The reason for the most recent failure. Null if none has failed. */
       readonly latest_failure: string | null;
     };
     readonly disks: readonly ({
@@ -1610,7 +1610,7 @@ export type UpdateSubscription = {
     readonly marker?: string | undefined;
     /** Imports the objects that have arrived at this interval. */
     readonly every_seconds?: number | undefined;
-    /** Imports the objects that have arrived once a day, at this time in UTC. */
+    /** Once a day, at this time (UTC), imports the objects that have arrived. */
     readonly daily_at?: string | undefined;
   } | undefined;
   /** `true` stops new imports. Imports that are already queued run. Objects that arrive in the meantime are imported after `false`. */

@@ -39,7 +39,7 @@ const everyField = seconds(minIntervalSeconds, maxIntervalSeconds).meta({
 const dailyField = z
   .string()
   .refine((text) => minuteOfDay(text) !== null, 'daily_at must be a time such as 02:30.')
-  .meta({ description: 'Imports the objects that have arrived once a day, at this time in UTC.', examples: ['02:30'] });
+  .meta({ description: 'Once a day, at this time (UTC), imports the objects that have arrived.', examples: ['02:30'] });
 
 const triggerField = z
   .strictObject({

@@ -61,7 +61,7 @@ export const replayBody = z
     after: z.int().min(0).optional().meta({ description: 'Sends all events after this sequence number again.' }),
   })
   .refine(({ sequence, after }) => (sequence === undefined) !== (after === undefined), {
-    error: 'Send either sequence or after.',
+    error: 'Send either `sequence` or `after`.',
   })
   .meta({ id: 'ReplayEvents' });
 

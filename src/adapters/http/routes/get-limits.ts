@@ -78,7 +78,7 @@ export const limitsSchema = z
         stored_rows: measuredQuota(
           'Rows of your attributes and audiences, including duplicates that are not merged yet and deleted rows that are not purged yet.',
         ),
-        stored_bytes: measuredQuota('Bytes that these rows occupy, rounded up to gigabytes.'),
+        stored_bytes: measuredQuota('Bytes that these rows occupy, rounded up to the next gigabyte.'),
         audiences: countedQuota('Your audiences, including the audiences of your customers.'),
         attributes: countedQuota('Your attributes, including retired ones.'),
         foreign_keys: countedQuota('Your foreign keys.'),

@@ -12,7 +12,8 @@ export const getUpload = defineRoute({
   path: '/v1/uploads/:upload_id',
   scope: ['marketplace:write', 'audience:write'],
   summary: 'Get an upload',
-  description: 'Returns the parts that are stored and new URLs for the others, to continue an interrupted upload.',
+  description:
+    'To continue an interrupted upload, returns the parts that are already stored, and new URLs for the other parts.',
   params: uploadParams,
   response: { status: 200, description: 'The upload.', schema: uploadSchema, example: uploadExample },
   problems: uploadNotFound,

@@ -15,7 +15,7 @@ export const renameCustomer = defineRoute({
   scope: 'customers:write',
   summary: 'Rename a customer',
   description:
-    'Changes the name of a customer. Its audiences and user tokens stay. A token of an OpenID Connect issuer names the customer, so change the claim at the same time.',
+    'Renames a customer. Its audiences and user tokens are not affected. Tokens from an OpenID Connect issuer contain the name, so change the claim at the same time.',
   params: customerParams,
   body: z.strictObject({ name: customerName }).meta({ id: 'RenameCustomer' }),
   bodyExamples: { name: { summary: 'A new name', value: { name: 'Globex Europe' } } },

@@ -14,7 +14,7 @@ export const listKeys = defineRoute({
   path: '/v1/keys',
   scope: 'keys:read',
   summary: 'List API keys',
-  description: 'Lists your API keys, without the keys themselves. Revoked and expired keys are listed for 90 days.',
+  description: 'Lists your API keys without their secret values. Revoked and expired keys are listed for 90 days.',
   query: pageQuery(100, 100),
   response: {
     status: 200,

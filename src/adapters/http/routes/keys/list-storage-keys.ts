@@ -18,6 +18,6 @@ export const listStorageKeys = defineRoute({
     schema: z.array(storageKeySchema).max(100),
     example: [storageKeyExample],
   },
-  problems: { storage_keys_not_available: { detail: 'The API has no credentials of a storage administrator.' } },
+  problems: { storage_keys_not_available: { detail: 'The API has no storage administrator credentials.' } },
   handler: (deps: StorageKeyDeps) => async (request) => (await list(deps, partnerOf(request))).map(storageKeyRecord),
 });

@@ -23,7 +23,7 @@ export const revokeStorageKey = defineRoute({
   problems: {
     not_found: { detail: 'Storage key 7KQ2V4MZJ9T1X5B8N3WD does not exist.' },
     ...invalidRequest({ pointer: '/reason', detail: 'Unknown field "reason".' }),
-    storage_keys_not_available: { detail: 'The API has no credentials of a storage administrator.' },
+    storage_keys_not_available: { detail: 'The API has no storage administrator credentials.' },
   },
   handler: (deps: StorageKeyDeps & IdempotencyDeps) => async (request, reply) => {
     await revoke(deps, ownChangeOf(deps, request, reply), request.params.access_key_id);

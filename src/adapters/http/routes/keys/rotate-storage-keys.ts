@@ -47,7 +47,7 @@ export const rotateStorageKeys = defineRoute({
     ...ownQuota(
       `A partner can have ${maxStorageKeys} storage keys. Wait until an overlap has ended, or rotate without an overlap.`,
     ),
-    storage_keys_not_available: { detail: 'The API has no credentials of a storage administrator.' },
+    storage_keys_not_available: { detail: 'The API has no storage administrator credentials.' },
   },
   handler: (deps: StorageKeyDeps & IdempotencyDeps) => async (request, reply) => {
     const change = ownChangeOf(deps, request, reply);

@@ -28,7 +28,7 @@ const replicaSchema = z
             latest_failure: z
               .string()
               .nullable()
-              .meta({ description: 'Why one of them failed last. Null if none has failed.' }),
+              .meta({ description: 'The reason for the most recent failure. Null if none has failed.' }),
           })
           .meta({ description: "Mutations of Inlet's database." }),
         disks: z
