@@ -40,6 +40,8 @@ export type ImportLog = {
   readonly keyType: KeyType;
   readonly status: JobStatus;
   readonly logType: LogType;
+  /** Null for a delete. */
+  readonly mode: ImportMode | null;
   readonly keys: readonly string[] | null;
   readonly uniqueDevices: bigint;
   readonly totalRows: bigint;

@@ -83,7 +83,7 @@ export function requireOwnFolder(customerId: number, path: string): void {
   if (!path.startsWith(folder)) throw invalidFilePath(`must start with "${folder}", the folder of your uploads`);
 }
 
-function folderOfCustomer(customerId: number): string {
+export function folderOfCustomer(customerId: number): string {
   return `customers/${customerId}/`;
 }
 

@@ -56,6 +56,7 @@ describe('a session of the console', () => {
       name: partner.name,
       partner: partner.name,
       customer: null,
+      upload_folder: null,
       scopes,
       segment_id: null,
     });
@@ -64,6 +65,7 @@ describe('a session of the console', () => {
       name: 'Retail Co',
       partner: partner.name,
       customer: 'Retail Co',
+      upload_folder: expect.stringMatching(/^customers\/\d+\/$/) as unknown,
       scopes: ['audience:read', 'audience:write'],
     });
   });

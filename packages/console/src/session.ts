@@ -15,6 +15,8 @@ export type SignedIn = {
   readonly name: string;
   readonly partner: string | null;
   readonly customer: string | null;
+  /** The only folder from which a customer can load files. Null for other roles. */
+  readonly upload_folder: string | null;
   readonly scopes: readonly string[];
   /** The only segment that a one-time link opens. */
   readonly segment_id: number | null;

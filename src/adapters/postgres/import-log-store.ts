@@ -242,7 +242,7 @@ async function selectImportLogs(
     .select(['job.id', 'job.status', 'job.created_at', 'job.updated_at', 'job.listed_at', 'job.finished_at'])
     .select(['job.cancel_requested_at', 'job.cancel_requested_by', 'job.canceled_by'])
     .select(['log.requested_by', 'log.retry_of', 'log.subscription_id'])
-    .select(['log.file_path', 'log.path_type', 'log.key_type', 'log.log_type', 'log.keys'])
+    .select(['log.file_path', 'log.path_type', 'log.key_type', 'log.log_type', 'log.mode', 'log.keys'])
     .select(['log.bytes_total', 'log.total_rows', 'log.suppressed', 'log.unique_devices', 'log.errors'])
     .select([filesRead.as('read'), jobsAhead.as('jobs_ahead'), runningSeconds.as('running_seconds')]);
   if ('importLogId' in filter) query = query.where('log.job_id', '=', filter.importLogId);
@@ -258,6 +258,7 @@ async function selectImportLogs(
     keyType: toKeyType(row.key_type),
     status: toJobStatus(row.status),
     logType: toLogType(row.log_type),
+    mode: row.log_type === logType.delete ? null : toImportMode(row.mode),
     keys: row.keys,
     uniqueDevices: BigInt(row.unique_devices),
     totalRows: BigInt(row.total_rows),

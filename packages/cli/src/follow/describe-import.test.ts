@@ -12,6 +12,7 @@ const running: ImportLog = {
   keys: null,
   unique_devices: '0',
   total_rows: '0',
+  mode: 'merge',
   suppressed: 0,
   errors: null,
   created_at: '2026-11-16T12:00:00.000Z',

@@ -9,7 +9,7 @@ import { type ChangeOptions, useChange } from '../components/use-change.ts';
 import { formatCount } from '../format.ts';
 import { describeProgress } from '../imports/describe-import.ts';
 import { signedIn } from '../session.ts';
-import { actionsOn } from './describe-audience.ts';
+import { actionsOn, isRetriedByPartner } from './describe-audience.ts';
 
 const refreshMs = 3_000;
 
@@ -126,12 +126,18 @@ function AppendStatus({ append }: { readonly append: Append }) {
 const labels = { cancel: 'Cancel', failed: 'Retry failed files', all: 'Retry' } as const;
 
 function actionColumn(act: Act, isSending: boolean): Column<AudienceHistoryEntry> {
+  const { upload_folder: uploadFolder = null, partner = null } = signedIn() ?? {};
   return {
     name: 'Actions',
     cell: ({ append }) =>
       append && (
         <div class="row">
-          {actionsOn(append).map((action) => (
+          {isRetriedByPartner(append, uploadFolder) && (
+            <span class="small muted">
+              Only <GivenText text={partner ?? 'the partner'} /> can retry it, because the files are not your uploads.
+            </span>
+          )}
+          {actionsOn(append, uploadFolder).map((action) => (
             <button key={action} type="button" disabled={isSending} onClick={() => act(append, action)}>
               {labels[action]}
               <span class="visually-hidden"> append {append.append_id}</span>

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { actionsOn, funnelOf, isMatchRounded, sentenceOf, versionOfReasons } from './describe-audience.ts';
+import {
+  actionsOn,
+  funnelOf,
+  isMatchRounded,
+  isRetriedByPartner,
+  sentenceOf,
+  versionOfReasons,
+} from './describe-audience.ts';
 
 describe('funnelOf', () => {
   it('compares each step with the uploaded devices', () => {
@@ -28,6 +35,7 @@ describe('actionsOn', () => {
     cleared: false,
     files: { all: 3, loaded: 2, failed: 1 },
     cancel_requested_at: null,
+    file_path: 'customers/7/summer.csv',
   } as const;
   it.each([
     ['a running append', { status: 1 }, ['cancel']],
@@ -37,7 +45,36 @@ describe('actionsOn', () => {
     ['an append of which all files failed', { files: { all: 1, loaded: 0, failed: 1 } }, ['all']],
     ['an append without files', { files: null }, ['all']],
     ['a cleared append', { cleared: true }, []],
-  ] as const)('for %s', (_name, changes, expected) => expect(actionsOn({ ...append, ...changes })).toEqual(expected));
+  ] as const)('for %s', (_name, changes, expected) =>
+    expect(actionsOn({ ...append, ...changes }, null)).toEqual(expected),
+  );
+
+  const ofPartner = { file_path: 'summer.csv' };
+  const running = { ...ofPartner, status: 1 } as const;
+  it.each([
+    ['a failed append of their own files', {}, ['failed', 'all']],
+    ['a failed append of files of the partner', ofPartner, []],
+    ['a failed append of files of another customer', { file_path: 'customers/70/summer.csv' }, []],
+    ['a running append of files of the partner', running, ['cancel']],
+  ] as const)('for a customer and %s', (_name, changes, expected) =>
+    expect(actionsOn({ ...append, ...changes }, 'customers/7/')).toEqual(expected),
+  );
+});
+
+describe('isRetriedByPartner', () => {
+  const failed = {
+    status: 3,
+    cleared: false,
+    files: null,
+    cancel_requested_at: null,
+    file_path: 'summer.csv',
+  } as const;
+  it.each([
+    ['a failed append of files of the partner', failed, 'customers/7/', true],
+    ['a failed append of their own files', { ...failed, file_path: 'customers/7/a.csv' }, 'customers/7/', false],
+    ['a loaded append', { ...failed, status: 2 }, 'customers/7/', false],
+    ['a failed append that the partner reads', failed, null, false],
+  ] as const)('for %s', (_name, append, folder, expected) => expect(isRetriedByPartner(append, folder)).toBe(expected));
 });
 
 describe('sentenceOf', () => {

@@ -40,19 +40,29 @@ export function versionOfReasons({
   return `${status < 2 ? 'open' : 'ended'} ${failed_files} ${rejected_rows}`;
 }
 
-type Append = Pick<NonNullable<AudienceHistoryEntry['append']>, 'status' | 'cleared' | 'files' | 'cancel_requested_at'>;
+type Append = Pick<
+  NonNullable<AudienceHistoryEntry['append']>,
+  'status' | 'cleared' | 'files' | 'cancel_requested_at' | 'file_path'
+>;
 
-/** What the API would accept for an append in its state, except that its failed files may have been loaded since. */
-export function actionsOn({
-  status,
-  cleared,
-  files,
-  cancel_requested_at,
-}: Append): readonly ('cancel' | 'failed' | 'all')[] {
+/**
+ * What the API would accept for an append in its state, except that its failed files may have been loaded since. A customer
+ * can load only files in `uploadFolder`, which is null for a partner.
+ */
+export function actionsOn(append: Append, uploadFolder: string | null): readonly ('cancel' | 'failed' | 'all')[] {
+  const { status, cleared, files, cancel_requested_at } = append;
   if (cleared) return [];
   if (status < 2) return cancel_requested_at === null ? ['cancel'] : [];
-  if (status === 2) return [];
+  if (status === 2 || isRetriedByPartner(append, uploadFolder)) return [];
   return files === null || files.failed === files.all ? ['all'] : ['failed', 'all'];
+}
+
+/** Whether an append could be retried, but not by the customer who is signed in. */
+export function isRetriedByPartner(
+  { status, cleared, file_path }: Pick<Append, 'status' | 'cleared' | 'file_path'>,
+  uploadFolder: string | null,
+): boolean {
+  return uploadFolder !== null && status === 3 && !cleared && !file_path.startsWith(uploadFolder);
 }
 
 type Described = Pick<AudienceDetails, 'status' | 'total_files' | 'failed_files' | 'progress'>;

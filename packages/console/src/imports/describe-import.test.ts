@@ -21,6 +21,7 @@ const record: ImportLog = {
   keys: null,
   unique_devices: '90',
   total_rows: '100',
+  mode: 'merge',
   suppressed: 0,
   errors: null,
   created_at: '2026-11-18T10:00:00.000Z',
@@ -71,8 +72,12 @@ describe('canRetryFailed', () => {
     ['no rows at all', '0', [error], false],
     ['no errors', '5', null, false],
   ])('with %s: %s rows', (_name, total_rows, given, expected) =>
-    expect(canRetryFailed({ total_rows, errors: given })).toBe(expected),
+    expect(canRetryFailed({ total_rows, errors: given, mode: 'merge' })).toBe(expected),
   );
+
+  it('is false for an import that replaces data, which needs all of its files', () => {
+    expect(canRetryFailed({ total_rows: '5', errors: [error], mode: 'replace' })).toBe(false);
+  });
 });
 
 describe('canRetry', () => {
@@ -135,6 +140,10 @@ describe('summaryOf', () => {
     [{ errors: [ofRows] }, '92 rows loaded, 8 rows rejected. Fix the rejected rows and import them again.'],
     [{ status: 3, errors }, '2 files failed. The reasons are below. Data of 90 devices was loaded.'],
     [{ status: 3, errors, unique_devices: '0' }, '2 files failed. The reasons are below. Nothing was loaded.'],
+    [
+      { status: 3, errors, unique_devices: '0', mode: 'replace' },
+      '2 files failed. The reasons are below. Nothing was loaded. A retry loads all files, because the import replaces data.',
+    ],
     [{ status: 3, errors: [ofJob], unique_devices: '0' }, 'The job failed. Nothing was loaded.'],
     [{ status: 3, cancel_requested_at: record.created_at }, 'Canceled. Data of 90 devices was loaded.'],
     [{ status: 3, log_type: 1 }, 'The job failed.'],

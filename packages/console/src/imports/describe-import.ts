@@ -23,12 +23,15 @@ export function canRetry({ status, log_type }: Pick<ImportLog, 'status' | 'log_t
   return status === 3 && log_type === 0;
 }
 
-/**
- * Whether retrying only the failed files may differ from retrying all of them. The record does not say whether the import
- * replaces data, and the API then refuses with an explanation.
- */
-export function canRetryFailed({ total_rows, errors }: Pick<ImportLog, 'total_rows' | 'errors'>): boolean {
-  return Number(total_rows) > 0 && (errors ?? []).some(({ row, file }) => row === null && file !== null);
+/** Whether the API would accept to retry only the failed files, and this may differ from retrying all of them. */
+export function canRetryFailed({
+  total_rows,
+  errors,
+  mode,
+}: Pick<ImportLog, 'total_rows' | 'errors' | 'mode'>): boolean {
+  return (
+    mode === 'merge' && Number(total_rows) > 0 && (errors ?? []).some(({ row, file }) => row === null && file !== null)
+  );
 }
 
 /** Whether the API would export rejected rows. */
@@ -91,7 +94,9 @@ export function summaryOf(record: ImportLog): string {
         : files === 0
           ? 'The job failed.'
           : `${several(files, 'file')} failed. The reasons are below.`;
-    return isDelete ? what : `${what} ${loadedOf(Number(record.unique_devices))}`;
+    if (isDelete) return what;
+    const retried = record.mode === 'replace' ? ' A retry loads all files, because the import replaces data.' : '';
+    return `${what} ${loadedOf(Number(record.unique_devices))}${retried}`;
   }
   if (isDelete) return 'The data for these keys was deleted.';
   return rejected === 0

@@ -696,6 +696,8 @@ export type ImportLog = {
   readonly status: 0 | 1 | 2 | 3;
   /** 0 import, 1 delete. */
   readonly log_type: 0 | 1;
+  /** Whether the import merges with or replaces the existing data. Null for a delete. */
+  readonly mode: 'merge' | 'replace' | null;
   /** For a delete: the submitted keys. */
   readonly keys: readonly string[] | null;
   /** A number as a string. */

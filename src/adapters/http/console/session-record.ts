@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { scopes } from '../../../domain/caller.ts';
 import { consoleRoles } from '../../../domain/console-session.ts';
+import { folderOfCustomer } from '../../../domain/upload.ts';
 import type { FoundSession } from '../../../ports/console.ts';
 
 const signInSchema = z.object({
@@ -20,6 +21,8 @@ export const sessionRecordSchema = z.discriminatedUnion('signed_in', [
     name: z.string(),
     partner: z.string().nullable(),
     customer: z.string().nullable(),
+    /** The only folder from which a customer can load files. Null for other roles. */
+    upload_folder: z.string().nullable(),
     scopes: z.array(z.enum([...scopes, 'operator'])),
     segment_id: z.int().nullable(),
     audience_id: z.int().nullable(),
@@ -48,7 +51,7 @@ export function sessionRecord(
     sign_in: signIn,
   } as const;
   if (session.role === 'operator') {
-    const none = { partner: null, customer: null, segment_id: null, audience_id: null };
+    const none = { partner: null, customer: null, upload_folder: null, segment_id: null, audience_id: null };
     return { ...common, ...none, role: session.role, scopes: ['operator'] };
   }
   return {
@@ -56,6 +59,7 @@ export function sessionRecord(
     role: session.role,
     partner: session.partner.name,
     customer: session.customer?.name ?? null,
+    upload_folder: session.customer && folderOfCustomer(session.customer.id),
     scopes: [...session.scopes],
     segment_id: session.target?.segmentId ?? null,
     audience_id: session.target?.audienceId ?? null,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cancelRequesters } from '../../../domain/cancellation.ts';
-import type { ImportLog } from '../../../domain/import-log.ts';
+import { type ImportLog, importMode } from '../../../domain/import-log.ts';
 import type { LoadedFile } from '../../../ports/records.ts';
 import { code, keyType, pathType, requester, status, suppressed, timestamp } from '../schemas.ts';
 import { progressRecord, progressSchema } from './progress.ts';
@@ -36,6 +36,10 @@ export const importLogSchema = z
     key_type: keyType,
     status,
     log_type: z.literal([0, 1]).meta({ description: '0 import, 1 delete.' }),
+    mode: z
+      .enum(importMode)
+      .nullable()
+      .meta({ description: 'Whether the import merges with or replaces the existing data. Null for a delete.' }),
     keys: z.array(z.string()).nullable().meta({ description: 'For a delete: the submitted keys.' }),
     unique_devices: numberInString,
     total_rows: numberInString,
@@ -87,6 +91,7 @@ export const importLogExample: ImportLogRecord = {
   key_type: 1,
   status: 2,
   log_type: 0,
+  mode: 'merge',
   keys: null,
   unique_devices: '2',
   total_rows: '3',
@@ -130,6 +135,7 @@ export function importLogRecord(log: ImportLog): ImportLogRecord {
     key_type: log.keyType,
     status: log.status,
     log_type: log.logType,
+    mode: log.mode,
     keys: log.keys === null ? null : [...log.keys],
     unique_devices: String(log.uniqueDevices),
     total_rows: String(log.totalRows),
