@@ -6,6 +6,8 @@ type Incident = Readonly<Record<'symptom' | 'check' | 'action', string>> & {
   readonly alerts: readonly string[];
   /** The codes and the dependencies that the symptom says `inlet lanes` shows. */
   readonly failures: readonly string[];
+  /** The faults of replicas that the symptom says the engine page shows. */
+  readonly faults: readonly string[];
 };
 type Section = { readonly id: string; readonly title: string; readonly incidents: readonly Incident[] };
 
@@ -24,6 +26,8 @@ export function consoleIncidentsPage(): string {
     '  readonly alerts: readonly string[];',
     '  /** The codes and dependencies of the failures of lanes that the incident explains. */',
     '  readonly failures: readonly string[];',
+    '  /** The faults of replicas that the incident explains. */',
+    '  readonly faults: readonly string[];',
     '  readonly symptom: string;',
     '  readonly check: string;',
     '  readonly action: string;',
@@ -55,7 +59,9 @@ function toIncident(row: string): Incident {
   const cells = row.split('|').map((cell) => withoutLinks(cell.trim()));
   const [, symptom = '', check = '', action = ''] = cells;
   const failures = [...symptom.matchAll(/`inlet lanes` shows `([a-z_]+)`/g)].map(([, name = '']) => name);
-  return { alerts: symptom.match(/\bInlet[A-Z]\w+/g) ?? [], failures, symptom, check, action };
+  const [, shown = ''] = /the engine page shows ([^;]*)/.exec(symptom) ?? [];
+  const faults = [...shown.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+  return { alerts: symptom.match(/\bInlet[A-Z]\w+/g) ?? [], failures, faults, symptom, check, action };
 }
 
 /** Writes `[text](file.md#part)` as `text (docs/operators/file.md#part)`. */

@@ -1,8 +1,10 @@
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { Page } from '../components/page.tsx';
 import { ProblemNotice, Skeleton } from '../components/state.tsx';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../format.ts';
 import { faultsOf, nameOf, sortReplicas, summarizeEngine } from './engine.ts';
+import { faultLink } from './incidents.ts';
 import { type Replica, operatorApi } from './operator-api.ts';
 import './operator.css';
 import { Meter } from './parts.tsx';
@@ -39,15 +41,17 @@ function Replicas({ replicas }: { readonly replicas: readonly Replica[] }) {
                 {nameOf(replica)}: {text}
               </strong>
               {detail !== null && <code class="reason">{detail}</code>}
+              <a class="small" href={faultLink({ text })}>
+                What to do
+                <span class="visually-hidden">
+                  {' '}
+                  about {nameOf(replica)}: {text}
+                </span>
+              </a>
             </li>
           ))}
           {faulty.length > 10 && <li class="small muted">{faulty.length - 10} more in the table.</li>}
         </ul>
-      )}
-      {faulty.length > 0 && (
-        <p class="small">
-          <a href="/console/operator/incidents#the-stores">What to do about the stores</a>
-        </p>
       )}
       <div class="card flush">
         <table class="blocks replicas">
@@ -106,7 +110,14 @@ function ReplicaRow({ replica }: { readonly replica: Replica }) {
       <td data-label="State">
         <span>
           <span class={`status ${faults.length === 0 ? 'done' : 'failed'}`}>
-            {faults.length === 0 ? 'Healthy' : faults.map(({ text }) => text).join(', ')}
+            {faults.length === 0
+              ? 'Healthy'
+              : faults.map(({ text }, n) => (
+                  <Fragment key={n}>
+                    {n > 0 && ', '}
+                    <a href={faultLink({ text })}>{text}</a>
+                  </Fragment>
+                ))}
           </span>
           {state && (
             <span class="below muted small">

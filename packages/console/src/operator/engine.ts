@@ -7,9 +7,12 @@ const behindSeconds = 300;
 /** Alerts fire below this share of free space. */
 const leastFreeShare = 0.1;
 
+/** The incident page has an entry for each. */
+type FaultText = 'Unreachable' | 'Read-only' | 'Session expired' | 'Mutation fails' | 'Behind' | 'Disk full';
+
 export type Fault = {
   readonly severity: 'critical' | 'warning';
-  readonly text: string;
+  readonly text: FaultText;
   readonly detail: string | null;
 };
 
@@ -42,7 +45,6 @@ export function faultsOf({ state, problem }: Replica): readonly Fault[] {
         text: 'Disk full',
         detail: `Disk ${disk.name} has ${formatPercent(disk.free_bytes / disk.total_bytes)} free.`,
       })),
-    problem !== null && { severity: 'warning', text: 'Partly unknown', detail: problem },
   ];
   return faults.filter((fault) => fault !== false);
 }

@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { Command, Page } from '../components/page.tsx';
 import { incidentSections } from '../generated/incidents.ts';
 import './operator.css';
+import { anchorsOf } from './incidents.ts';
 import { IncidentSteps, Prose } from './parts.tsx';
 
 export function IncidentsPage() {
@@ -33,10 +34,12 @@ export function IncidentsPage() {
           </h2>
           {incidents.map((incident) => (
             <article key={incident.symptom} class="card stack incident">
-              {[...incident.alerts, ...incident.failures].slice(1).map((name) => (
-                <span key={name} id={name} class="visually-hidden" />
-              ))}
-              <h3 id={incident.alerts[0] ?? incident.failures[0]}>
+              {anchorsOf(incident)
+                .slice(1)
+                .map((name) => (
+                  <span key={name} id={name} class="visually-hidden" />
+                ))}
+              <h3 id={anchorsOf(incident)[0]}>
                 <Prose text={incident.symptom} />
               </h3>
               <IncidentSteps incident={incident} />

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { commandsIn, countAlerts, incidentLink, incidentOf } from './incidents.ts';
+import { incidentSections } from '../generated/incidents.ts';
+import type { Fault } from './engine.ts';
+import { anchorsOf, commandsIn, countAlerts, faultLink, incidentLink, incidentOf } from './incidents.ts';
 
 describe('the link of an alert', () => {
   it('leads to the entry that names the alert', () => {
@@ -11,6 +13,28 @@ describe('the link of an alert', () => {
   it('leads to the section if no entry names the alert', () => {
     const alert = { name: 'InletUnheardOf', runbook: 'docs/operators/incidents.md#the-stores' };
     expect(incidentLink(alert)).toBe('/console/operator/incidents#the-stores');
+  });
+});
+
+describe('the link of a fault', () => {
+  const symptoms: Readonly<Record<Fault['text'], RegExp>> = {
+    Unreachable: /InletReplicaUnreachable/,
+    'Read-only': /InletReplicaReadOnly/,
+    'Session expired': /InletReplicaReadOnly/,
+    Behind: /InletReplicaBehind/,
+    'Mutation fails': /mutations on a shard fail/,
+    'Disk full': /disk is full/,
+  };
+
+  it.each(
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the record
+    Object.entries(symptoms) as [Fault['text'], RegExp][],
+  )('leads from %s to its entry', (text, symptom) => {
+    const [, anchor = ''] = faultLink({ text }).split('#');
+    const entries = incidentSections.flatMap(({ incidents }) =>
+      incidents.filter((incident) => anchorsOf(incident).includes(anchor)),
+    );
+    expect(entries).toEqual([expect.objectContaining({ symptom: expect.stringMatching(symptom) as unknown })]);
   });
 });
 

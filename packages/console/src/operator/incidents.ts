@@ -1,4 +1,5 @@
 import { type Incident, incidentSections } from '../generated/incidents.ts';
+import type { Fault } from './engine.ts';
 import type { Alert, LaneFailure } from './operator-api.ts';
 
 const incidents = incidentSections.flatMap((section) => section.incidents);
@@ -18,6 +19,20 @@ export function failureLink({ code, dependency }: LaneFailure): string | null {
   // What to do about a partner's own bucket is the same, whatever the code.
   const name = [dependency, code].find((one) => incidents.some(({ failures }) => failures.some((it) => it === one)));
   return name === undefined ? null : `/console/operator/incidents#${name}`;
+}
+
+/** What the incident page says about the fault of a replica. */
+export function faultLink({ text }: Pick<Fault, 'text'>): string {
+  return `/console/operator/incidents#${anchorOf(text)}`;
+}
+
+/** The IDs under which the incident page has an entry. */
+export function anchorsOf({ alerts, failures, faults }: Incident): readonly string[] {
+  return [...alerts, ...failures, ...faults.map(anchorOf)];
+}
+
+function anchorOf(fault: string): string {
+  return fault.toLowerCase().replaceAll(' ', '-');
 }
 
 /** The `inlet` commands that a text names, each once. */
