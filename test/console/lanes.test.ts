@@ -17,7 +17,7 @@ describe('the lanes', () => {
     const deps = await wireAll(stores.config);
     await deps.boss.insert(laneQueue, [{ data: { ...data, waits: 3, failure }, singletonKey, startAfter: 3_600 }]);
     await deps.close();
-    await partner.api.queue({ file_path: 'none.csv', key_type: 1 });
+    const jobId = await partner.api.queue({ file_path: 'none.csv', key_type: 1 });
 
     const { page, context } = await openPage();
     await signInAsOperator(context);
@@ -26,6 +26,9 @@ describe('the lanes', () => {
     const lane = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: partner.name }) });
     await lane.getByText("Last attempt: the partner's own bucket was unavailable.").waitFor();
     await lane.getByText('Ask the partner to make its bucket available').waitFor();
+    await lane.getByText(`Commands for ${partner.name}`).click();
+    for (const command of ['inlet doctor', `inlet jobs cancel ${jobId}`])
+      await lane.getByRole('button', { name: `Copy the command ${command}`, exact: true }).waitFor();
     await lane.getByRole('link', { name: 'What to do' }).click();
     await page.waitForURL('**/console/operator/incidents#partner_storage');
     const target = page.getByRole('article').filter({ hasText: 'inlet lanes shows partner_storage' });
