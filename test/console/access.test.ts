@@ -7,7 +7,7 @@ import { readAddresses } from '../../stack/addresses.ts';
 import { addApiKey } from '../support/add-api-key.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import { newBarePartner, wireUp } from '../support/wired.ts';
-import { findViolations } from './support/find-violations.ts';
+import { expectAccessibleInThemes } from './support/expect-accessible.ts';
 import { waitUntilLoaded } from './support/measure.ts';
 import { openPage } from './support/open-page.ts';
 import { newPartner, sharedStores } from './support/partner.ts';
@@ -30,7 +30,7 @@ const statusOf = async (apiKey: string, headers: Record<string, string> = {}): P
 /** Reads the secret that the open dialog shows, and closes the dialog. */
 async function takeSecret(page: Page): Promise<string> {
   await page.getByText('Copy it now.').waitFor();
-  expect.soft(await findViolations(page), 'dialog with a secret').toEqual([]);
+  await expectAccessibleInThemes(page, 'dialog with a secret');
   const secret = (await page.getByRole('dialog').locator('code.secret').textContent()) ?? '';
   rememberSecrets(secret);
   await page.getByRole('button', { name: 'Done' }).click();
@@ -44,7 +44,7 @@ describe('the page of API keys', () => {
     const partner = await newPartner();
     const page = await openAs(partner.apiKey, '/console/keys');
     await page.getByRole('button', { name: 'Create a key' }).click();
-    expect.soft(await findViolations(page), 'dialog for a new key').toEqual([]);
+    await expectAccessibleInThemes(page, 'dialog for a new key');
     await page.getByRole('button', { name: 'Create the key' }).click();
     await page.getByRole('alert').waitFor();
     await page.getByRole('textbox', { name: 'Purpose' }).fill('nightly');
@@ -57,14 +57,14 @@ describe('the page of API keys', () => {
     const line = page.getByRole('row').filter({ hasText: 'nightly' });
     await line.getByRole('cell', { name: 'marketplace:read' }).waitFor();
     await line.getByRole('button', { name: /^Rotate/ }).click();
-    expect.soft(await findViolations(page), 'dialog of a rotation').toEqual([]);
+    await expectAccessibleInThemes(page, 'dialog of a rotation');
     await page.getByRole('textbox', { name: 'Overlap in hours' }).fill('0');
     await page.getByRole('button', { name: 'Rotate the key' }).click();
     const second = await takeSecret(page);
     expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200]);
 
     await line.getByRole('button', { name: /^Revoke/ }).click();
-    expect.soft(await findViolations(page), 'dialog of a revocation').toEqual([]);
+    await expectAccessibleInThemes(page, 'dialog of a revocation');
     await page.getByRole('button', { name: 'Revoke the key' }).click();
     await line.getByText('Revoked').waitFor();
     expect(await statusOf(second)).toBe(401);
@@ -94,7 +94,7 @@ describe('the storage keys', () => {
     const ids = (): Promise<string[]> => table.getByRole('rowheader').allTextContents();
     const [first] = await ids();
     await page.getByRole('button', { name: 'Rotate the storage keys' }).click();
-    expect.soft(await findViolations(page), 'dialog of a rotation of storage keys').toEqual([]);
+    await expectAccessibleInThemes(page, 'dialog of a rotation of storage keys');
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Overlap in hours' }).fill('169');
     await dialog.getByRole('button', { name: 'Rotate the storage keys' }).click();
@@ -127,7 +127,7 @@ describe('the storage keys', () => {
     await table.waitFor();
     const { accessKeyId } = partner.storageKeys;
     await table.getByRole('button', { name: `Revoke storage key ${accessKeyId}` }).click();
-    expect.soft(await findViolations(page), 'dialog of a revocation of a storage key').toEqual([]);
+    await expectAccessibleInThemes(page, 'dialog of a revocation of a storage key');
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke the storage key' }).click();
     await page.getByText('No storage keys').waitFor();
     expect(await partner.s3.send(new ListObjectsV2Command({ Bucket: partner.bucket })).catch(String)).toContain(
@@ -160,14 +160,14 @@ describe('the page of customers', () => {
     const partner = await newPartner();
     const page = await openAs(partner.apiKey, '/console/customers');
     await page.getByRole('button', { name: 'Create a customer' }).click();
-    expect.soft(await findViolations(page), 'dialog for a new customer').toEqual([]);
+    await expectAccessibleInThemes(page, 'dialog for a new customer');
     await page.getByRole('textbox', { name: 'Name' }).fill('Globex');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('rowheader', { name: 'Globex' }).waitFor();
 
     await page.getByRole('button', { name: /^Tokens/ }).click();
     await page.getByRole('heading', { name: 'No user tokens' }).waitFor();
-    expect.soft(await findViolations(page), 'dialog of user tokens').toEqual([]);
+    await expectAccessibleInThemes(page, 'dialog of user tokens');
     await page.getByRole('button', { name: 'Issue a token' }).click();
     await page.getByRole('button', { name: 'Issue the token' }).click();
     await page.getByText('Copy it now.').waitFor();
@@ -179,7 +179,7 @@ describe('the page of customers', () => {
     await page.getByRole('button', { name: 'Revoke the token' }).click();
     await page.getByText('Revoked').waitFor();
     expect(await statusOf(partner.apiKey, { 'x-user-token': token })).toBe(401);
-    expect.soft(await findViolations(page), 'list of user tokens').toEqual([]);
+    await expectAccessibleInThemes(page, 'list of user tokens');
     await page.getByRole('button', { name: 'Close' }).click();
 
     await page.getByRole('button', { name: /^Remove/ }).click();
@@ -200,7 +200,7 @@ describe('the page of attributes', () => {
     await line.getByText('ball', { exact: true }).waitFor();
 
     await line.getByRole('button', { name: /^Keys/ }).click();
-    expect.soft(await findViolations(page), 'dialog of foreign keys').toEqual([]);
+    await expectAccessibleInThemes(page, 'dialog of foreign keys');
     await page.getByRole('textbox', { name: 'Foreign keys' }).fill('ball');
     await page.getByRole('checkbox', { name: 'Remove these keys' }).check();
     await page.getByRole('button', { name: 'Remove the keys' }).click();
