@@ -32,6 +32,7 @@ const listPaths = [
   '/console/subscriptions',
   '/console/webhooks',
   '/console/events',
+  '/console/deletions',
   '/console/limits',
 ];
 

@@ -103,6 +103,11 @@ export const pages: readonly PageRoute[] = [
     component: page(async () => (await import('./webhooks/events-page.tsx')).EventsPage),
   },
   {
+    path: '/console/deletions',
+    roles: ['partner'],
+    component: page(async () => (await import('./privacy/deletions-page.tsx')).DeletionsPage),
+  },
+  {
     path: '/console/limits',
     roles: ['partner', 'customer'],
     component: page(async () => (await import('./account/limits-page.tsx')).LimitsPage),
@@ -186,6 +191,7 @@ export const navigation: readonly {
   { text: 'Customers', path: '/console/customers', roles: ['partner'], scope: 'customers:read' },
   { text: 'Webhooks', path: '/console/webhooks', roles: ['partner'], scope: 'webhooks:write' },
   { text: 'Events', path: '/console/events', roles: ['partner', 'customer'] },
+  { text: 'Deletions', path: '/console/deletions', roles: ['partner'], scope: 'privacy:write' },
   { text: 'Limits', path: '/console/limits', roles: ['partner', 'customer'] },
   { text: 'Lanes', path: '/console/operator/lanes', roles: ['operator'] },
   { text: 'Jobs', path: '/console/operator/jobs', roles: ['operator'] },

@@ -99,6 +99,7 @@ export const screens: readonly Screen[] = [
     shows: 'Failing since',
   },
   { name: 'events', title: 'Events', role: 'partner', path: () => 'events' },
+  { name: 'deletions', title: 'Deletions', role: 'partner', path: () => 'deletions' },
   { name: 'limits', title: 'Limits', role: 'partner', path: () => 'limits' },
   { name: 'lanes', title: 'Lanes', role: 'operator', path: () => 'operator/lanes', shows: '3 partners are waiting' },
   { name: 'jobs', title: 'Jobs', role: 'operator', path: () => 'operator/jobs' },

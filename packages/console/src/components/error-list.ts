@@ -1,5 +1,6 @@
 import type { Answered, LoadError } from '@inlet/sdk/browser';
 import { api, csrfToken } from '../api.ts';
+import { saveFile } from './save-file.ts';
 
 /** The job whose rejected rows and failed files are listed. */
 export type JobOfErrors = { readonly kind: 'import' | 'audience'; readonly id: number };
@@ -97,7 +98,7 @@ export async function downloadErrors(
     wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   });
   if (end !== 'aborted' && parts.length > 0)
-    save(new Blob([...parts], { type: 'text/csv;charset=utf-8' }), `${job.kind}-${job.id}-errors.csv`);
+    saveFile(new Blob([...parts], { type: 'text/csv;charset=utf-8' }), `${job.kind}-${job.id}-errors.csv`);
   return { rows, end };
 }
 
@@ -109,13 +110,4 @@ function withoutHeader(text: string): string {
 /** Returns the query of the next page (RFC 8288). */
 export function nextQuery(link: string | null): string | null {
   return /<[^>?]*\?([^>]*)>\s*;\s*rel="next"/.exec(link ?? '')?.[1] ?? null;
-}
-
-function save(content: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  // The download starts after this task.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

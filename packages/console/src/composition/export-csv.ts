@@ -1,4 +1,5 @@
 import { csrfToken } from '../api.ts';
+import { saveFile } from '../components/save-file.ts';
 import type { ReportQuery } from './use-report.ts';
 
 /** Saves all entries of the view as a file. Returns what went wrong, or null. */
@@ -11,12 +12,10 @@ export async function exportCsv(segmentId: number, query: ReportQuery): Promise<
   ).catch(() => null);
   if (!response) return 'The API did not answer. Check your connection.';
   if (!response.ok) return detailOf(await response.json().catch(() => null));
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = `composition-${segmentId}${query.split === undefined ? '' : `-by-${query.split}`}.csv`;
-  link.click();
-  // The browser reads the blob after the click returns.
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  saveFile(
+    await response.blob(),
+    `composition-${segmentId}${query.split === undefined ? '' : `-by-${query.split}`}.csv`,
+  );
   return null;
 }
 
