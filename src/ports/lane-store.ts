@@ -115,8 +115,11 @@ export type JobSummary = {
   readonly failedFiles: number;
   readonly loadedFiles: number;
   /** Limited to the number of errors that a record can list. */
-  readonly errors: readonly ImportLogError[];
+  readonly errors: readonly JobError[];
 };
+
+/** An error with the file that it is about and the load that read the file. */
+export type JobError = ImportLogError & { readonly fileId: number; readonly loadId: LoadId | null };
 
 export interface LaneStore {
   /** Decides the next step and dispatches batches, in one transaction. See "Lanes" in docs/architecture.md. */

@@ -58,6 +58,8 @@ export type RejectPage = {
   /** The page starts after this row. Rows are ordered by file and row number. */
   readonly after: { readonly fileId: number; readonly row: number };
   readonly limit: number;
+  /** The number of rows per file and reason. By default, the first hundred. */
+  readonly rowsPerReason?: number;
 };
 
 /**

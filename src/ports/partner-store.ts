@@ -5,6 +5,7 @@ import type { KeyCaller } from '../domain/caller.ts';
 import type { Customer, UserToken } from '../domain/customer.ts';
 import type { TokenBearer } from '../domain/issued-token.ts';
 import type { PartnerId } from '../domain/ids.ts';
+import type { KeyType } from '../domain/import-log.ts';
 import type { Partner, PartnerSettings } from '../domain/partner.ts';
 import type { DeviceRetentionState } from './device-retention.ts';
 
@@ -83,6 +84,8 @@ export interface AttributeStore {
   create(partnerId: PartnerId, attribute: { name: string; foreignKeys: readonly string[] }): Promise<Attribute>;
   /** Lists the partner's attributes ordered by ID. Without a page, lists all of them. */
   list(partnerId: PartnerId, which: { readonly retired: boolean; readonly page?: Page }): Promise<readonly Attribute[]>;
+  /** Returns the keys in the list that refer to an attribute of the partner, also to a retired one. */
+  findKeys(partnerId: PartnerId, type: KeyType, keys: readonly string[]): Promise<ReadonlySet<string>>;
   /** Returns false if the partner has no such attribute. */
   rename(partnerId: PartnerId, attributeId: number, name: string): Promise<boolean>;
   /** A retired attribute accepts no more imports. Its data stays until it is deleted. */

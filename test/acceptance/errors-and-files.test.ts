@@ -38,7 +38,8 @@ const rejections: readonly [RejectReason, string | Buffer, string][] = [
 ];
 
 const rejected = (file: string, row: number, code: RejectReason, text: string): LoadErrorRecord => {
-  const message = rejectReasons[code];
+  const key = code === 'unknown_key' ? (text.includes('golf') ? 'golf' : 'a "b"') : null;
+  const message = key === null ? rejectReasons[code] : `Unknown key "${key}". Check key_type if every row fails.`;
   return { file, row, column: columnOfReason(code), code, message, text };
 };
 const failed = (file: string | null, code: string, message: string): LoadErrorRecord => {

@@ -64,6 +64,10 @@ describe('marketplace import over HTTP', () => {
       expect.objectContaining({ code: 'invalid_id', file: 'bad.csv', row: 2, column: 'id', count: 1 }),
       expect.objectContaining({ code: 'unknown_key', file: 'bad.csv', row: 3, column: 'keys', count: 1 }),
     ]);
+    expect(log.errors?.map(({ message }) => message)).toEqual([
+      'The advertising ID does not have the form 8-4-4-4-12 hexadecimal digits.',
+      'Unknown key "999999". Check key_type if every row fails.',
+    ]);
   });
 
   it("never resolves another partner's attribute", async () => {

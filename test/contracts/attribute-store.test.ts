@@ -64,6 +64,20 @@ describe('the attribute store', () => {
     expect(one.id).not.toBe(other.id);
   });
 
+  it('finds the keys that the partner knows, also those of retired attributes', async () => {
+    const sport = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport', 'ключ'] });
+    const old = await attributes.create(mine, { name: 'Old', foreignKeys: ['old'] });
+    await attributes.retire(mine, old.id);
+    const other = await attributes.create(theirs, { name: 'Sport', foreignKeys: ['golf'] });
+    expect(await attributes.findKeys(mine, 1, ['sport', 'ключ', 'old', 'golf', ''])).toEqual(
+      new Set(['sport', 'ключ', 'old']),
+    );
+    const ids = [sport.id, old.id, other.id].map(String);
+    expect(await attributes.findKeys(mine, 0, [...ids, 'sport', '99999999999999999999'])).toEqual(
+      new Set([String(sport.id), String(old.id)]),
+    );
+  });
+
   it('does not list retired attributes', async () => {
     const gone = await attributes.create(mine, { name: 'Gone', foreignKeys: ['gone'] });
     const kept = await attributes.create(mine, { name: 'Kept', foreignKeys: ['kept'] });

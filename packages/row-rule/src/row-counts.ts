@@ -1,6 +1,8 @@
 import type { LoadCounts } from './file-rule.ts';
 import { displayText } from './text.ts';
 import { type RejectReason, columnOfReason, rejectReasons } from './row-rule.ts';
+import { keysOfStoredRow, storedRowBytes, unknownKeyMessage } from './unknown-key.ts';
+import { type KeyLookup, isKnownKey } from './validate-row.ts';
 
 type ReasonCount = {
   readonly code: RejectReason;
@@ -26,28 +28,30 @@ export type CountedRows = {
   readonly firstBad: readonly BadRow[];
 };
 
-/** How many bytes of each rejected row the service stores. */
-const shownBytes = 200;
-
 export class RowCounts {
-  readonly #byReason = new Map<RejectReason, { count: number; first: number }>();
+  readonly #byReason = new Map<RejectReason, { count: number; first: number; message: string }>();
   readonly #firstBad: BadRow[] = [];
   readonly #shown: number;
+  readonly #keys: KeyLookup;
   #bad = 0;
 
-  constructor(shown: number) {
+  constructor(shown: number, keys: KeyLookup) {
     this.#shown = shown;
+    this.#keys = keys;
   }
 
   add(row: number, code: RejectReason, raw: Uint8Array): void {
     this.#bad += 1;
     const found = this.#byReason.get(code);
     if (found) found.count += 1;
-    else this.#byReason.set(code, { count: 1, first: row });
+    else this.#byReason.set(code, { count: 1, first: row, message: this.#messageOf(code, storedStart(raw)) });
     if (this.#firstBad.length === this.#shown) return;
-    const line = raw.at(-1) === 0x0d ? raw.subarray(0, -1) : raw;
-    const text = displayText(line.subarray(0, shownBytes));
-    this.#firstBad.push({ row, code, column: columnOfReason(code), text });
+    this.#firstBad.push({ row, code, column: columnOfReason(code), text: displayText(storedStart(raw)) });
+  }
+
+  #messageOf(code: RejectReason, start: Uint8Array): string {
+    if (code !== 'unknown_key') return rejectReasons[code];
+    return unknownKeyMessage(keysOfStoredRow(start), (key) => isKnownKey(key, this.#keys));
   }
 
   loadCounts(accepted: number): LoadCounts {
@@ -60,12 +64,12 @@ export class RowCounts {
   }
 
   counted(good: number): CountedRows {
-    const reasons = [...this.#byReason].map(([code, { count, first }]) => ({
+    const reasons = [...this.#byReason].map(([code, { count, first, message }]) => ({
       code,
       column: columnOfReason(code),
       count,
       first_row: first,
-      message: rejectReasons[code],
+      message,
     }));
     return {
       good,
@@ -74,4 +78,9 @@ export class RowCounts {
       firstBad: this.#firstBad,
     };
   }
+}
+
+function storedStart(raw: Uint8Array): Uint8Array {
+  const line = raw.at(-1) === 0x0d ? raw.subarray(0, -1) : raw;
+  return line.subarray(0, storedRowBytes);
 }

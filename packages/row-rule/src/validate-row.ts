@@ -127,12 +127,14 @@ function applies(condition: Condition, line: Line, context: LineContext): boolea
     case 'empty_key':
       return keysOf(line, condition.column, context).includes('');
     case 'unknown_key':
-      return keysOf(line, condition.column, context).some(
-        (key) => !context.attributeIdByKey.has(key) && !isRetired(key, context),
-      );
+      return keysOf(line, condition.column, context).some((key) => !isKnownKey(key, context.attributeIdByKey));
     case 'retired_key':
       return keysOf(line, condition.column, context).some((key) => isRetired(key, context));
   }
+}
+
+export function isKnownKey(key: string, keys: KeyLookup): boolean {
+  return keys.has(key) || (keys.isRetired?.(key) ?? false);
 }
 
 function isRetired(key: string, { attributeIdByKey }: LineContext): boolean {

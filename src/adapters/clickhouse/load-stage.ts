@@ -382,7 +382,7 @@ async function listRejects(engine: Engine, page: RejectPage): Promise<RejectedRo
         SELECT file_id, row, reason, text FROM load_rejects_local
         WHERE load_id IN ({loads: Array(UInt64)}) AND file_id IN ({files: Array(UInt64)})
           AND ({reason: String} = '' OR reason = {reason: String})
-        ORDER BY file_id, row LIMIT 100 BY file_id, reason
+        ORDER BY file_id, row LIMIT {rowsPerReason: UInt32} BY file_id, reason
       )
       WHERE (file_id, row) > ({file: UInt64}, {row: UInt64}) ORDER BY file_id, row LIMIT {limit: UInt32}`,
       {
@@ -392,6 +392,7 @@ async function listRejects(engine: Engine, page: RejectPage): Promise<RejectedRo
         file: page.after.fileId,
         row: page.after.row,
         limit: page.limit,
+        rowsPerReason: page.rowsPerReason ?? 100,
       },
     ),
   );

@@ -2,6 +2,7 @@ import type { PartnerId } from '../../domain/ids.ts';
 import { type RawBuilder, sql } from 'kysely';
 import type { Attribute } from '../../domain/attribute.ts';
 import { type Quotas, defaultQuotas, requireQuota } from '../../domain/quota.ts';
+import { type KeyType, keyType } from '../../domain/import-log.ts';
 import type { AttributeStore, Page } from '../../ports/partner-store.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { explainUniqueViolation } from './db/unique-violation.ts';
@@ -20,6 +21,7 @@ export function postgresAttributeStore(db: Database, quotas = defaultQuotas): At
           .execute((tx) => withinQuotas(tx, partnerId, quotas, () => insertAttribute(tx, partnerId, attribute))),
       ),
     list: (partnerId, which) => selectAttributes(db, partnerId, which),
+    findKeys: (partnerId, type, keys) => selectKnownKeys(db, partnerId, type, keys),
     tie: (partnerId, attributeId, keys) =>
       db
         .transaction()
@@ -108,6 +110,22 @@ export async function selectAttributes(
   if (which.id !== undefined) query = query.where('attribute.id', '=', which.id);
   if (which.page) query = query.where('attribute.id', '>', which.page.afterId).limit(which.page.limit);
   return query.execute();
+}
+
+/** Spaces around a foreign key are ignored, as in files. */
+async function selectKnownKeys(
+  db: Database,
+  partnerId: PartnerId,
+  type: KeyType,
+  keys: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const known =
+    type === keyType.attributeId
+      ? sql`SELECT id::text AS key FROM attribute WHERE partner_id = ${partnerId}`
+      : sql`SELECT btrim(foreign_key) AS key FROM attribute_foreign_key WHERE partner_id = ${partnerId}`;
+  const { rows } = await sql<{ key: string }>`
+    SELECT known.key FROM (${known}) AS known WHERE known.key = ANY(${keys}::text[])`.execute(db);
+  return new Set(rows.map(({ key }) => key));
 }
 
 /**

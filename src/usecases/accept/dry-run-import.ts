@@ -88,7 +88,7 @@ async function sampleFile(
   { keys, unhyphenatedIds }: { readonly keys: KeyLookup; readonly unhyphenatedIds: boolean },
   signal: AbortSignal,
 ): Promise<SampledFile> {
-  const counts = new RowCounts(0);
+  const counts = new RowCounts(0, keys);
   const found = {
     path: file.path,
     bytes: file.size,

@@ -4,7 +4,11 @@ import type { ErrorFilter } from '../../domain/list-filters.ts';
 import type { LoadStage, RejectedRow } from '../../ports/load-stage.ts';
 import type { FilePage, LoadedFile } from '../../ports/records.ts';
 
-type Deps = { readonly stage: LoadStage };
+type Deps = {
+  readonly stage: LoadStage;
+  /** Returns messages that are more specific than the messages of the reasons. */
+  readonly describeRejects?: (rows: readonly RejectedRow[]) => Promise<ReadonlyMap<RejectedRow, string>>;
+};
 
 /**
  * One failed file (row 0) or one rejected row. If `fileId` is 0, the error does not concern a file, and `row` is only
@@ -73,8 +77,12 @@ async function errorsOfFiles(
     after: { ...after, row: Math.max(after.row, 0) },
     limit,
   });
+  const messages = (await deps.describeRejects?.(rejects)) ?? new Map<RejectedRow, string>();
   const failed = files.filter(({ failure }) => code === undefined || failure?.code === code);
-  return [...failed.flatMap((file) => failureLine(file, after)), ...rejects.map((reject) => rejectLine(reject, byId))]
+  return [
+    ...failed.flatMap((file) => failureLine(file, after)),
+    ...rejects.map((reject) => rejectLine(reject, byId, messages.get(reject))),
+  ]
     .toSorted((a, b) => a.fileId - b.fileId || a.row - b.row)
     .slice(0, limit);
 }
@@ -84,14 +92,18 @@ function failureLine({ id, path, failure }: LoadedFile, after: ErrorPlace): Load
   return [{ fileId: id, file: path, row: 0, code: failure.code, message: failure.detail, column: null, text: null }];
 }
 
-function rejectLine({ fileId, row, reason, text }: RejectedRow, files: ReadonlyMap<number, LoadedFile>): LoadError {
+function rejectLine(
+  { fileId, row, reason, text }: RejectedRow,
+  files: ReadonlyMap<number, LoadedFile>,
+  message: string | undefined,
+): LoadError {
   return {
     fileId,
     file: files.get(fileId)?.path ?? '',
     row,
     code: reason,
     // A newer release may have rejected the row for a reason that this release does not know.
-    message: isRejectReason(reason) ? rejectReasons[reason] : 'The row was rejected.',
+    message: message ?? (isRejectReason(reason) ? rejectReasons[reason] : 'The row was rejected.'),
     column: isRejectReason(reason) ? columnOfReason(reason) : null,
     text: displayText(text),
   };

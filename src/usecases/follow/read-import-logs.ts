@@ -3,8 +3,9 @@ import type { ImportLog } from '../../domain/import-log.ts';
 import type { ErrorFilter, FileFilter, ImportLogFilter } from '../../domain/list-filters.ts';
 import type { Partner } from '../../domain/partner.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
-import type { LoadStage } from '../../ports/load-stage.ts';
+import type { LoadStage, RejectedRow } from '../../ports/load-stage.ts';
 import type { LoadedFile } from '../../ports/records.ts';
+import { type KeyNamingDeps, nameUnknownKeys } from '../load/name-unknown-keys.ts';
 import { type ErrorPage, type LoadError, firstErrorPlace, listLoadErrors } from './list-load-errors.ts';
 
 type Deps = { readonly importLogs: ImportLogStore };
@@ -39,17 +40,23 @@ export async function listImportFiles(
 
 /** Lists errors of the job itself, then failed files and rejected rows. */
 export async function listImportErrors(
-  deps: Deps & { readonly stage: LoadStage },
+  deps: Deps & KeyNamingDeps & { readonly stage: LoadStage },
   partner: Partner,
   importLogId: number,
   page: ErrorPage,
 ): Promise<readonly LoadError[]> {
   const log = await getImportLog(deps, partner, importLogId);
   const ofJob = page.after === firstErrorPlace ? errorsOfJob(log, page.filter) : [];
-  const ofFiles = await listLoadErrors(deps, (files) => deps.importLogs.listFiles(partner.id, importLogId, files), {
-    ...page,
-    limit: page.limit - ofJob.length,
-  });
+  const describeRejects = (rows: readonly RejectedRow[]): ReturnType<typeof nameUnknownKeys> =>
+    nameUnknownKeys(deps, { partnerId: partner.id, keyType: log.keyType }, rows);
+  const ofFiles = await listLoadErrors(
+    { ...deps, describeRejects },
+    (files) => deps.importLogs.listFiles(partner.id, importLogId, files),
+    {
+      ...page,
+      limit: page.limit - ofJob.length,
+    },
+  );
   return [...ofJob, ...ofFiles];
 }
 

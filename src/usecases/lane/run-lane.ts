@@ -26,6 +26,7 @@ import type { Log, Trace } from '../../ports/observability.ts';
 import type { AttributeStore } from '../../ports/partner-store.ts';
 import type { AttributeRows, AudienceWarehouse, DeviceCounts, Warehouse } from '../../ports/warehouse.ts';
 import { pollWhile } from '../load/load-batch.ts';
+import { type KeyNamingDeps, nameKeysOfErrors } from '../load/name-unknown-keys.ts';
 import { type OrphanedStagesDeps, dropOrphanedStages } from '../load/orphaned-stages.ts';
 import { type DropPlan, planCount, planDrop, planImportPublish } from './decide-next-step.ts';
 import { listFailedFiles, listGivenFiles, listImportFiles, listSourceFiles } from './list-files.ts';
@@ -121,7 +122,7 @@ async function listFiles(deps: PrepareImportDeps, job: ImportJob): Promise<reado
   return failed ?? deps.sources.withObjects(job.source, (store) => listImportFiles(deps.limits, store, job));
 }
 
-export type FinishImportDeps = OrphanedStagesDeps & { readonly lanes: LaneStore };
+export type FinishImportDeps = OrphanedStagesDeps & KeyNamingDeps & { readonly lanes: LaneStore };
 
 /** Publishes a replacing job, counts the job's devices, stores the result, and removes the job's temporary data. */
 export async function finishImport(deps: FinishImportDeps, job: ImportJob): Promise<void> {
@@ -144,7 +145,8 @@ export async function finishImport(deps: FinishImportDeps, job: ImportJob): Prom
   const isIncomplete = loadIds.length > 0 && rows !== summary.acceptedRows;
   const uniqueDevices = isIncomplete && !isReplace ? await recountDevices(deps, job) : devices;
   const failure = failureOfFiles ?? (isIncomplete && isReplace ? missingRows(summary.acceptedRows, rows) : null);
-  await deps.lanes.finishImport(job.id, { uniqueDevices, failure, errors: errorsOf(summary, failure) });
+  const errors = errorsOf(summary, await nameKeysOfErrors(deps, job, summary.errors), failure);
+  await deps.lanes.finishImport(job.id, { uniqueDevices, failure, errors });
   await deps.warehouse.dropJob(job.id);
   deps.log.info({ jobId: job.id, partnerId: job.partnerId, uniqueDevices, code: failure?.code }, 'job finished');
 }
@@ -212,7 +214,8 @@ async function swapIn(
  * job's single file.
  */
 function errorsOf(
-  { failedFiles, loadedFiles, errors }: JobSummary,
+  { failedFiles, loadedFiles }: JobSummary,
+  errors: readonly ImportLogError[],
   failure: Failure | null,
 ): readonly ImportLogError[] {
   if (!failure || (failedFiles === 1 && loadedFiles === 0)) return errors;

@@ -78,6 +78,7 @@ async function callsOf(
     },
     attributes: {
       list: async () => [],
+      findKeys: async () => new Set(),
       create: async () => Promise.reject(new Error('unused')),
       rename: async () => false,
       retire: async () => false,

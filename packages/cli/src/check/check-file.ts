@@ -65,7 +65,7 @@ export async function checkFile(
     const reason = reasonOf(error);
     if (reason === null) throw error;
     const fault = { code: 'unreadable_file', detail: `Cannot read the file: ${reason}.` } as const;
-    return { path, bytes: 0, layout: null, rows: new RowCounts(0).counted(0), fault };
+    return { path, bytes: 0, layout: null, rows: new RowCounts(0, rules.keys).counted(0), fault };
   }
 }
 
@@ -74,7 +74,7 @@ async function validateFile(path: string, rules: CheckRules, onBytes: (bytes: nu
   const handle = await open(path);
   try {
     const { size } = await handle.stat();
-    const found = { path, bytes: size, layout: null, rows: new RowCounts(0).counted(0) };
+    const found = { path, bytes: size, layout: null, rows: new RowCounts(0, rules.keys).counted(0) };
     if (size === 0) return { ...found, fault: noBytes };
     const head = await readHead(handle);
     const isGzip = startsLikeGzip(head);
@@ -82,7 +82,7 @@ async function validateFile(path: string, rules: CheckRules, onBytes: (bytes: nu
     if (fault) return { ...found, fault };
     const { layout, fault: unknownLayout } = sniffLayout(isGzip ? await unpackHead(head) : head, rules.shapes);
     if (unknownLayout) return { ...found, fault: unknownLayout };
-    const counts = new RowCounts(rules.shownRows);
+    const counts = new RowCounts(rules.shownRows, rules.keys);
     const validator = validatorFor(layout, rules, counts);
     const broken = await readAll(handle, {
       size,

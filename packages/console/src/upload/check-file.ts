@@ -50,7 +50,8 @@ const packedHeadBytes = 65_536;
 
 /** Checks a local file as the service would, with the same rule. `onBytes` gets the number of bytes read so far. */
 export async function checkFile(file: Blob, rules: CheckRules, onBytes: (bytes: number) => void): Promise<CheckedFile> {
-  const none = new RowCounts(0).counted(0);
+  const keys = lookupOf(rules);
+  const none = new RowCounts(0, keys).counted(0);
   if (file.size === 0) return { isGzip: false, fault: noBytes, rows: none };
   const head = await bytesOf(file.slice(0, sniffedBytes));
   const isGzip = startsLikeGzip(head);
@@ -59,13 +60,13 @@ export async function checkFile(file: Blob, rules: CheckRules, onBytes: (bytes: 
   const shapes = rules.isAudience ? audienceShapes : marketplaceShapes;
   const { layout, fault } = sniffLayout(isGzip ? await unpackHead(head) : head, shapes);
   if (fault) return { isGzip, fault, rows: none };
-  const counts = new RowCounts(shownRows);
+  const counts = new RowCounts(shownRows, keys);
   const { maxLineBytes: limit } = rules.limits;
   const { unhyphenatedIds } = rules;
   const context = {
     layout: { ...layout, unhyphenatedIds },
     rule: rowRule(layout, limit),
-    attributeIdByKey: lookupOf(rules),
+    attributeIdByKey: keys,
   };
   const validator = new RowValidator(context, limit, (row, reason, raw) => counts.add(row, reason, raw));
   const broken = await validateAll(file, { isGzip, validator, limits: rules.limits, onBytes });

@@ -1,5 +1,6 @@
 import type { ImportLogStore } from '../../../ports/import-log-store.ts';
 import type { LoadStage } from '../../../ports/load-stage.ts';
+import type { AttributeStore } from '../../../ports/partner-store.ts';
 import { listImportErrors as list } from '../../../usecases/follow/read-import-logs.ts';
 import { partnerOf } from '../authentication.ts';
 import { importLogNotFound, invalidPage } from '../documentation.ts';
@@ -9,7 +10,7 @@ import { defineRoute } from '../operation.ts';
 import { loadErrorListSchema } from '../records/load-error.ts';
 import { importLogParams } from '../schemas.ts';
 
-type Deps = { readonly importLogs: ImportLogStore; readonly stage: LoadStage };
+type Deps = { readonly importLogs: ImportLogStore; readonly stage: LoadStage; readonly attributes: AttributeStore };
 
 export const listImportErrors = defineRoute({
   id: 'listImportErrors',

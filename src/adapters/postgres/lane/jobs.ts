@@ -21,7 +21,7 @@ import {
   statusesBefore,
   versionsOfJob,
 } from '../../../domain/job.ts';
-import type { AudienceJob, FileToLoad, JobSummary } from '../../../ports/lane-store.ts';
+import type { AudienceJob, FileToLoad, JobError, JobSummary } from '../../../ports/lane-store.ts';
 import type { Load } from '../../../ports/load-stage.ts';
 import type { JobSource } from '../../../ports/object-store.ts';
 import type { Database, Tx } from '../db/tables.ts';
@@ -319,21 +319,21 @@ function loadIdsOf(files: readonly { readonly load_id: LoadId | null }[]): numbe
  * Selects failed files first, then rejected rows by file and reason. Returns at most as many errors as a record can
  * contain.
  */
-async function selectErrors(db: Database, jobId: JobId): Promise<ImportLogError[]> {
-  const { rows } = await sql<ErrorRow>`
-    SELECT code, detail, file, "row", count FROM (
-      SELECT 0 AS rank, f.id, f.failure_code AS code, f.failure_detail AS detail,
+async function selectErrors(db: Database, jobId: JobId): Promise<JobError[]> {
+  const { rows } = await sql<ErrorRow & { id: number; load_id: LoadId | null }>`
+    SELECT id, load_id, code, detail, file, "row", count FROM (
+      SELECT 0 AS rank, f.id, f.load_id, f.failure_code AS code, f.failure_detail AS detail,
              f.path AS file, NULL::bigint AS "row", 1::bigint AS count
       FROM job_file f
       WHERE f.job_id = ${jobId} AND f.status = ${jobStatus.failed}
       UNION ALL
-      SELECT 1, f.id, r.reason, NULL, f.path, r.first_row, r.rows
+      SELECT 1, f.id, f.load_id, r.reason, NULL, f.path, r.first_row, r.rows
       FROM job_file f JOIN job_file_reject r ON r.job_file_id = f.id
       WHERE f.job_id = ${jobId}
     ) AS all_errors
     ORDER BY rank, id, count DESC, code LIMIT ${importLogErrorLimit}
   `.execute(db);
-  return rows.map(toError);
+  return rows.map((row) => ({ ...toError(row), fileId: row.id, loadId: row.load_id }));
 }
 
 /** The first file and row with a code, and how many there are. Without a row, the error is about files. */
