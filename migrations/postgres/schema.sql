@@ -51,6 +51,26 @@ CREATE FUNCTION public.audit_actor() RETURNS text
   )
 $$;
 
+CREATE FUNCTION public.audit_audience() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+  INSERT INTO audit_log (event, actor, partner_id, subject_id, detail)
+  VALUES (
+    CASE WHEN TG_TABLE_NAME <> 'audience' THEN 'audience.dismiss'
+      WHEN to_jsonb(NEW) ->> 'deleted_at' IS NULL THEN 'audience.update' ELSE 'audience.delete' END,
+    audit_actor(),
+    NEW.partner_id,
+    coalesce(to_jsonb(NEW) ->> 'audience_id', to_jsonb(NEW) ->> 'id')::bigint,
+    CASE TG_TABLE_NAME
+      WHEN 'job_file' THEN jsonb_build_object('file_id', to_jsonb(NEW) ->> 'id')
+      WHEN 'audience_load' THEN jsonb_build_object('file_id', 'path-' || (to_jsonb(NEW) ->> 'job_id'))
+    END
+  );
+  RETURN NULL;
+END $$;
+
 CREATE FUNCTION public.audit_change() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -702,7 +722,8 @@ CREATE TABLE public.audience_load (
     literal_path text,
     retry_of bigint,
     only_failed boolean DEFAULT false NOT NULL,
-    requested_by text
+    requested_by text,
+    dismissed_by text
 );
 
 CREATE TABLE public.audit_log (
@@ -1132,6 +1153,7 @@ CREATE TABLE public.job_file (
     dismissed_at timestamp with time zone,
     suppressed_rows bigint DEFAULT 0 NOT NULL,
     shown_suppressed bigint DEFAULT 0 NOT NULL,
+    dismissed_by text,
     CONSTRAINT job_file_status_check CHECK (((status >= 0) AND (status <= 3)))
 );
 
@@ -1913,9 +1935,15 @@ CREATE TRIGGER audit_changed AFTER UPDATE ON public.api_key FOR EACH ROW WHEN ((
 
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.attribute FOR EACH ROW WHEN (((to_jsonb(old.*) - '{next_seq,purge_after,last_used_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{next_seq,purge_after,last_used_at}'::text[]))) EXECUTE FUNCTION public.audit_change();
 
+CREATE TRIGGER audit_changed AFTER UPDATE OF name, deleted_at ON public.audience FOR EACH ROW WHEN (((old.name <> new.name) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION public.audit_audience();
+
+CREATE TRIGGER audit_changed AFTER UPDATE OF dismissed_at ON public.audience_load FOR EACH ROW WHEN (((old.dismissed_at IS NULL) AND (new.dismissed_at IS NOT NULL))) EXECUTE FUNCTION public.audit_audience();
+
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.customer FOR EACH ROW WHEN (((to_jsonb(old.*) - '{next_seq,purge_after,last_used_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{next_seq,purge_after,last_used_at}'::text[]))) EXECUTE FUNCTION public.audit_change();
 
 CREATE TRIGGER audit_changed AFTER UPDATE OF cancel_requested_at ON public.job FOR EACH ROW WHEN ((NULLIF(current_setting('inlet.actor'::text, true), ''::text) IS NOT NULL)) EXECUTE FUNCTION public.audit_change();
+
+CREATE TRIGGER audit_changed AFTER UPDATE OF dismissed_at ON public.job_file FOR EACH ROW WHEN (((old.dismissed_at IS NULL) AND (new.dismissed_at IS NOT NULL))) EXECUTE FUNCTION public.audit_audience();
 
 CREATE TRIGGER audit_changed AFTER UPDATE ON public.partner FOR EACH ROW WHEN (((to_jsonb(old.*) - '{next_seq,purge_after,last_used_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{next_seq,purge_after,last_used_at}'::text[]))) EXECUTE FUNCTION public.audit_change();
 
@@ -2439,6 +2467,8 @@ GRANT ALL ON FUNCTION public.audience_marks(bigint[]) TO inlet_api;
 REVOKE ALL ON FUNCTION public.audiences_of(bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.audiences_of(bigint) TO inlet_api;
 
+REVOKE ALL ON FUNCTION public.audit_audience() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.console_session_with_hash(bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.console_session_with_hash(bytea) TO inlet_api;
 
@@ -2598,6 +2628,8 @@ GRANT UPDATE(superseded) ON TABLE public.audience_load TO inlet_api;
 
 GRANT UPDATE(dismissed_at) ON TABLE public.audience_load TO inlet_api;
 
+GRANT UPDATE(dismissed_by) ON TABLE public.audience_load TO inlet_api;
+
 GRANT INSERT ON TABLE public.audit_log TO inlet_api;
 
 GRANT SELECT ON TABLE public.composition TO inlet_api;
@@ -2691,6 +2723,8 @@ GRANT UPDATE(failure_detail) ON TABLE public.job_file TO inlet_api;
 GRANT UPDATE(updated_at) ON TABLE public.job_file TO inlet_api;
 
 GRANT UPDATE(dismissed_at) ON TABLE public.job_file TO inlet_api;
+
+GRANT UPDATE(dismissed_by) ON TABLE public.job_file TO inlet_api;
 
 GRANT SELECT ON TABLE public.job_file_reject TO inlet_api;
 

@@ -24,6 +24,8 @@ export type AudienceFile = {
   readonly suppressed: number;
   readonly failure: { readonly code: string; readonly detail: string } | null;
   readonly dismissedAt: Date | null;
+  /** The key or the user that dismissed the entry. Null if it is not dismissed or this is not recorded. */
+  readonly dismissedBy: string | null;
   readonly updatedAt: Date;
 };
 

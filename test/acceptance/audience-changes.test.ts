@@ -102,6 +102,33 @@ describe('renaming, deleting, and following an audience', () => {
     expect(await audiences.expectProblem('POST', `${foreign}/cancel`, {})).toMatchObject({ status: 404 });
   });
 
+  it('names the caller of renames, dismissals, and deletions in the audit log, without names of audiences', async () => {
+    const { audienceId } = await audiences.create('Audited', 'nothing/');
+    const { file } = await audiences.settled(audienceId);
+    const [pathId = ''] = file.map(({ file_id }) => file_id);
+    await market.partner.upload('audited.csv', 'nonsense,\n');
+    await audiences.append(audienceId, 'audited.csv');
+    const fileId = (await audiences.settled(audienceId)).file.at(-1)?.file_id ?? '';
+    await audiences.rename(audienceId, 'Renamed');
+    await audiences.rename(audienceId, 'Renamed');
+    for (const entry of [pathId, fileId, fileId]) await audiences.dismiss(audienceId, entry);
+    await audiences.remove(audienceId);
+    const entries = await withDatabase(market.stores, async (client) => {
+      const { rows: found } = await client.query<{ event: string; actor: string; detail: unknown }>(
+        `SELECT event, actor, detail FROM audit_log WHERE event LIKE 'audience.%' AND subject_id = $1 ORDER BY id`,
+        [audienceId],
+      );
+      return found;
+    });
+    const actor: unknown = expect.stringMatching(/^key \d+$/);
+    expect(entries).toEqual([
+      { event: 'audience.update', actor, detail: null },
+      { event: 'audience.dismiss', actor, detail: { file_id: pathId } },
+      { event: 'audience.dismiss', actor, detail: { file_id: fileId } },
+      { event: 'audience.delete', actor, detail: null },
+    ]);
+  });
+
   it('deletes an audience with its data, and answers 404 to every later request', async () => {
     const { audienceId, segmentId } = await audiences.create('Doomed name', 'a.csv');
     await audiences.settled(audienceId);

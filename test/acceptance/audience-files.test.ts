@@ -64,6 +64,7 @@ describe('the file list of an audience', () => {
     const { file, status } = await audiences.get(audienceId);
     expect(status).toBe(2);
     expect(file.map(({ dismissed_at }) => dismissed_at !== null)).toEqual([false, true]);
+    expect(file.map(({ dismissed_by }) => dismissed_by)).toEqual([null, expect.stringMatching(/^key \d+$/)]);
     await audiences.append(audienceId, 'dismiss/b.csv');
     expect(await audiences.settled(audienceId)).toMatchObject({ status: 3, file: [{}, { dismissed_at: null }] });
   });

@@ -27,7 +27,7 @@ export const audienceFiles: RawBuilder<unknown> = sql`
   SELECT f.job_id, f.id, f.key AS s3_path, f.etag, f.status,
          CASE WHEN f.status = ${jobStatus.done} THEN f.accepted_rows ELSE 0 END AS rows,
          CASE WHEN f.status = ${jobStatus.done} THEN f.shown_suppressed ELSE 0 END AS suppressed,
-         f.updated_at, f.failure_code, f.failure_detail, f.dismissed_at, f.dismissed_at IS NULL AS decides
+         f.updated_at, f.failure_code, f.failure_detail, f.dismissed_at, f.dismissed_by, f.dismissed_at IS NULL AS decides
   FROM job_file f
   WHERE f.audience_id = audience.id AND f.generation = audience.generation AND NOT f.superseded
   UNION ALL
@@ -45,6 +45,7 @@ type EntryRow = {
   failure_code: string | null;
   failure_detail: string | null;
   dismissed_at: Date | null;
+  dismissed_by: string | null;
   updated_at: Date;
 };
 
@@ -56,7 +57,7 @@ export async function selectAudienceFiles(
 ): Promise<AudienceFilePage> {
   const { rows } = await sql<EntryRow>`
     SELECT entry.job_id, entry.id, entry.s3_path, entry.etag, entry.status, entry.rows, entry.suppressed, entry.failure_code,
-      entry.failure_detail, entry.dismissed_at, entry.updated_at,
+      entry.failure_detail, entry.dismissed_at, entry.dismissed_by, entry.updated_at,
       coalesce((SELECT sum(reject.rows) FROM job_file_reject reject WHERE reject.job_file_id = entry.id), 0)::bigint AS rejected
     FROM audience, LATERAL (${audienceFiles}) AS entry
     WHERE audience.id = ${audienceId} AND ${inScope(scope)} AND (entry.job_id, entry.id) > (${after[0]}, ${after[1]})
@@ -79,6 +80,7 @@ function toFile(row: EntryRow): AudienceFile {
     suppressed: row.suppressed,
     failure: row.failure_code === null ? null : { code: row.failure_code, detail: row.failure_detail ?? '' },
     dismissedAt: row.dismissed_at,
+    dismissedBy: row.dismissed_by,
     updatedAt: row.updated_at,
   };
 }
@@ -101,7 +103,12 @@ export async function dismissFile(
   const [found] = rows;
   if (!found) return 'not found';
   if (found.status !== jobStatus.failed) return 'not failed';
-  const dismissed = { dismissed_at: sql<Date>`coalesce(dismissed_at, now())` };
+  const dismissed = {
+    dismissed_at: sql<Date>`coalesce(dismissed_at, now())`,
+    dismissed_by: sql<
+      string | null
+    >`CASE WHEN dismissed_at IS NULL THEN nullif(current_setting('inlet.requester', true), '') ELSE dismissed_by END`,
+  };
   if ('fileId' in entry) await tx.updateTable('job_file').set(dismissed).where('id', '=', entry.fileId).execute();
   else await tx.updateTable('audience_load').set(dismissed).where('job_id', '=', entry.jobId).execute();
   await tx

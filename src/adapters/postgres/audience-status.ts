@@ -11,7 +11,7 @@ import { type JobStatus, jobStatus } from '../../domain/job.ts';
 export const pathsWithoutFiles: RawBuilder<unknown> = sql`
   SELECT l.job_id, 0 AS id, p.prefix || l.file_path AS s3_path, NULL AS etag,
          CASE WHEN j.status = ${jobStatus.failed} THEN j.status ELSE ${jobStatus.pending} END AS status, 0 AS rows, 0 AS suppressed,
-         j.updated_at, j.failure_code, j.failure_detail, l.dismissed_at,
+         j.updated_at, j.failure_code, j.failure_detail, l.dismissed_at, l.dismissed_by,
          l.dismissed_at IS NULL AND (j.status = ${jobStatus.failed} AND j.failure_code = 'no_files' AND EXISTS (
            SELECT FROM audience_load later JOIN job k ON k.id = later.job_id
            WHERE later.audience_id = l.audience_id AND later.generation = l.generation AND later.job_id > l.job_id

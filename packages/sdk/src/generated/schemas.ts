@@ -173,6 +173,8 @@ export type AudienceFile = {
   } | null;
   /** When the failed entry was dismissed. It then no longer affects the status of the audience. */
   readonly dismissed_at: string | null;
+  /** Who dismissed the entry: an API key (`key 3`) or a user of the console. Null if it is not recorded. */
+  readonly dismissed_by: string | null;
   /** ISO 8601, UTC. */
   readonly updated_at: string;
 };

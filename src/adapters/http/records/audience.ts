@@ -64,6 +64,10 @@ const audienceFileSchema = z
     dismissed_at: timestamp.nullable().meta({
       description: 'When the failed entry was dismissed. It then no longer affects the status of the audience.',
     }),
+    dismissed_by: z.string().nullable().meta({
+      description:
+        'Who dismissed the entry: an API key (`key 3`) or a user of the console. Null if it is not recorded.',
+    }),
     updated_at: timestamp,
   })
   .meta({ id: 'AudienceFile' });
@@ -128,6 +132,7 @@ export const audienceFileExample: AudienceFileRecord = {
   suppressed: 0,
   error: null,
   dismissed_at: null,
+  dismissed_by: null,
   updated_at: '2026-11-15T01:12:19.120Z',
 };
 
@@ -190,6 +195,7 @@ export function audienceFileRecord(file: AudienceFile): AudienceFileRecord {
     suppressed: file.suppressed,
     error: file.failure && { code: file.failure.code, message: file.failure.detail },
     dismissed_at: file.dismissedAt?.toISOString() ?? null,
+    dismissed_by: file.dismissedBy,
     updated_at: file.updatedAt.toISOString(),
   };
 }

@@ -111,7 +111,7 @@ export const apiTables: Readonly<Record<string, string>> = {
   import_log: 'SELECT, INSERT',
   // Only workers decrypt the sealed credentials.
   job_credential: 'INSERT',
-  job_file: 'SELECT, UPDATE (dismissed_at, status, failure_code, failure_detail, updated_at)',
+  job_file: 'SELECT, UPDATE (dismissed_at, dismissed_by, status, failure_code, failure_detail, updated_at)',
   job_file_reject: 'SELECT',
   customer: 'SELECT, INSERT (partner_id, name), UPDATE (name)',
   user_token: 'SELECT, INSERT (partner_id, customer_id, token_hash, created_by), UPDATE (revoked_at)',
@@ -120,7 +120,7 @@ export const apiTables: Readonly<Record<string, string>> = {
   reject_file: 'SELECT, UPDATE (status, bytes_read, failure_code, failure_detail)',
   audience:
     'SELECT, INSERT, UPDATE (name, deleted_at, generation, uploaded_devices, unique_devices, matched_devices, matched_at, last_load_id, updated_at)',
-  audience_load: 'SELECT, INSERT, UPDATE (superseded, dismissed_at)',
+  audience_load: 'SELECT, INSERT, UPDATE (superseded, dismissed_at, dismissed_by)',
   dead_generation: 'SELECT, INSERT',
   accepted_request: 'SELECT, INSERT, UPDATE (fingerprint, result, accepted_at)',
   // Only workers decrypt the sealed IDs.

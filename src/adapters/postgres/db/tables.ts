@@ -155,6 +155,7 @@ type JobFileTable = {
   superseded: Generated<boolean>;
   reloads: Generated<number>;
   dismissed_at: Date | null;
+  dismissed_by: string | null;
   failure_code: string | null;
   failure_detail: string | null;
   updated_at: Timestamp;
@@ -207,6 +208,7 @@ type AudienceLoadTable = {
   file_path: string;
   superseded: Generated<boolean>;
   dismissed_at: Date | null;
+  dismissed_by: string | null;
   literal_path: string | null;
   retry_of: JobId | null;
   only_failed: Generated<boolean>;
