@@ -16,6 +16,8 @@ export type Append = {
   readonly rowsUploaded: number;
   readonly progress: Progress;
   readonly failure: { readonly code: string; readonly detail: string } | null;
+  /** When the files were listed. Null while the append is waiting, and if listing them failed. */
+  readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
   readonly cancelRequest: CancelRequest | null;
   readonly retryOf: JobId | null;

@@ -80,6 +80,16 @@ describe('renaming, deleting, and following an audience', () => {
     ]);
     expect(new Set(history.map(({ by }) => by?.replace(/\d+/, 'N')))).toEqual(new Set(['key N']));
     expect(history[2]?.append?.error).toMatchObject({ code: 'no_files' });
+    // An append that listed no files has not started, as in import logs.
+    expect(history.map(({ append }) => append && append.started_at !== null)).toEqual([true, null, false, true]);
+    for (const { at, append } of history) {
+      if (!append?.started_at) continue;
+      expect([at, append.started_at, append.finished_at].toSorted()).toEqual([
+        at,
+        append.started_at,
+        append.finished_at,
+      ]);
+    }
     expect(history.map(({ at }) => at)).toEqual(
       history
         .map(({ at }) => at)

@@ -163,6 +163,7 @@ function toAppend(row: AppendRow, history: LaneHistory | null): Append {
     rowsUploaded: row.rows,
     progress: progressOf(row, history),
     failure: failureOf(row),
+    startedAt: row.listed_at,
     finishedAt: row.finished_at,
     cancelRequest: row.cancel_requested_at && {
       at: row.cancel_requested_at,

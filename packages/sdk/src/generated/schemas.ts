@@ -79,6 +79,8 @@ export type AudienceAppend = {
     readonly code: string;
     readonly message: string;
   } | null;
+  /** When the files were listed. Null while the append is waiting, and if listing the files failed. */
+  readonly started_at: string | null;
   readonly finished_at: string | null;
   /** When the append was canceled. Null unless it was. */
   readonly cancel_requested_at: string | null;

@@ -22,6 +22,9 @@ const appendSchema = z
       .object({ code, message: z.string() })
       .nullable()
       .meta({ description: 'Why the append failed. Null unless the status is 3.' }),
+    started_at: timestamp.nullable().meta({
+      description: 'When the files were listed. Null while the append is waiting, and if listing the files failed.',
+    }),
     finished_at: timestamp.nullable(),
     cancel_requested_at: timestamp
       .nullable()
@@ -74,6 +77,7 @@ export const historyExample: HistoryRecord[] = [
         estimated_seconds_left: 0,
       },
       error: null,
+      started_at: '2026-11-15T01:12:18.301Z',
       finished_at: '2026-11-15T01:12:19.120Z',
       cancel_requested_at: null,
       cancel_requested_by: null,
@@ -101,6 +105,7 @@ export function historyRecord(entry: HistoryEntry): HistoryRecord {
       rows_uploaded: append.rowsUploaded,
       progress: progressRecord(append.progress, append.status),
       error: append.failure && { code: append.failure.code, message: append.failure.detail },
+      started_at: append.startedAt?.toISOString() ?? null,
       finished_at: append.finishedAt?.toISOString() ?? null,
       cancel_requested_at: append.cancelRequest?.at.toISOString() ?? null,
       cancel_requested_by: append.cancelRequest?.by ?? null,
