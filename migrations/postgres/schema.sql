@@ -1154,6 +1154,7 @@ CREATE TABLE public.job_file (
     suppressed_rows bigint DEFAULT 0 NOT NULL,
     shown_suppressed bigint DEFAULT 0 NOT NULL,
     dismissed_by text,
+    last_modified timestamp with time zone,
     CONSTRAINT job_file_status_check CHECK (((status >= 0) AND (status <= 3)))
 );
 

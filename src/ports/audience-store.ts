@@ -18,6 +18,8 @@ export type AudienceFile = {
   readonly status: JobStatus;
   /** Null for a path without files. */
   readonly etag: string | null;
+  /** Null for a path without files, and for files that an earlier release listed. */
+  readonly lastModified: Date | null;
   readonly rowsUploaded: number;
   readonly rowsRejected: number;
   /** Distinct devices on the suppression list. */

@@ -92,6 +92,8 @@ export type FileToLoad = {
   readonly etag: string;
   readonly size: number;
   readonly gzip: boolean | null;
+  /** Null if the storage does not tell it, or if an earlier release listed the file. */
+  readonly lastModified: Date | null;
 };
 
 /** An object version that a job was created for. */

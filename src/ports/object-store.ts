@@ -5,6 +5,9 @@ import type { Secret } from '../domain/secret.ts';
 
 export type StoredObject = { readonly key: string; readonly etag: string; readonly size: number };
 
+/** `lastModified` is null if the storage does not tell it. */
+export type FoundObject = StoredObject & { readonly lastModified: Date | null };
+
 export type OpenedObject = {
   /** True if the file starts with the gzip magic number. */
   readonly isGzip: boolean;
@@ -18,9 +21,9 @@ export type OpenedObject = {
 
 export interface ObjectStore {
   /** Finds the object with exactly this key. */
-  find(key: string): Promise<StoredObject | null>;
+  find(key: string): Promise<FoundObject | null>;
   /** Lists at most `limit` objects whose key starts with the prefix, in byte order. Omits "folder" objects. */
-  list(prefix: string, limit: number): Promise<readonly StoredObject[]>;
+  list(prefix: string, limit: number): Promise<readonly FoundObject[]>;
   /**
    * Opens the listed version of the object. Fails with `file_changed` if the object has changed since it was listed.
    */

@@ -31,6 +31,8 @@ export type LoadedFile = {
   readonly bytesRead: number;
   readonly failure: { readonly code: FailureCode; readonly detail: string } | null;
   readonly loadId: LoadId | null;
+  /** Null if an earlier release listed the file. */
+  readonly lastModified: Date | null;
   readonly updatedAt: Date;
 };
 

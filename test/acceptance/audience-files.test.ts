@@ -25,6 +25,9 @@ describe('the file list of an audience', () => {
       [2, 15],
     ]);
     expect(new Set(file.map(({ etag }) => etag)).size).toBe(2);
+    const modified = file.map(({ last_modified }) => Date.parse(last_modified ?? ''));
+    expect(modified.toSorted((a, b) => a - b)).toEqual(modified);
+    expect(Math.abs(Date.now() - (modified[0] ?? 0))).toBeLessThan(600_000);
     expect(details.matched_at).not.toBeNull();
   });
 
@@ -73,7 +76,7 @@ describe('the file list of an audience', () => {
     const { audiences } = market;
     const { audienceId } = await audiences.create('Nothing', 'no-such-path/');
     const { file } = await audiences.settled(audienceId);
-    expect(file).toMatchObject([{ status: 3, etag: null, error: { code: 'no_files' } }]);
+    expect(file).toMatchObject([{ status: 3, etag: null, last_modified: null, error: { code: 'no_files' } }]);
     await audiences.dismiss(audienceId, file[0]?.file_id ?? '');
     expect(await audiences.get(audienceId)).toMatchObject({ status: 2 });
   });

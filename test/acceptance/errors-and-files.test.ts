@@ -165,7 +165,9 @@ describe('errors and files of an import', () => {
 
   it('lists every file with its result in byte order of the keys', async () => {
     const [files = []] = await filePages(1000);
-    const summary = files.map(({ bytes: _size, bytes_read: _read, updated_at: _time, ...file }) => file);
+    const summary = files.map(
+      ({ bytes: _size, bytes_read: _read, last_modified: _modified, updated_at: _time, ...file }) => file,
+    );
     const failedBy = (code: string) => {
       const message = expectedErrors.find((error) => error.code === code)?.message;
       return { status: 3, suppressed: 0, error: { code, message } };
@@ -182,7 +184,10 @@ describe('errors and files of an import', () => {
     expect(files.map(({ bytes: size }) => size)).toEqual(files.map(({ bytes_read }) => bytes_read));
     expect(files.at(-1)?.bytes).toBe(goodRows(3).length);
     expect(files[1]?.bytes).toBe(0);
-    for (const { updated_at } of files) expect(Date.now() - Date.parse(updated_at)).toBeLessThan(600_000);
+    for (const { updated_at, last_modified } of files) {
+      expect(Date.now() - Date.parse(updated_at)).toBeLessThan(600_000);
+      expect(Math.abs(Date.parse(updated_at) - Date.parse(last_modified ?? ''))).toBeLessThan(600_000);
+    }
   });
 
   it.each([1, 2, 5, 6, 7])('lists each file once with a page size of %s', async (limit) => {

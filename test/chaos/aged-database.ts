@@ -106,6 +106,7 @@ async function stepLane({ deps }: Side): Promise<void> {
     etag: 'e',
     size: 1,
     gzip: true,
+    lastModified: null,
   }));
   await deps.lanes.startImport(step.job.id, [listed]);
 }

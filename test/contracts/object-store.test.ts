@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { s3ObjectStore } from '../../src/adapters/s3/object-store.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import type { StoredObject } from '../../src/ports/object-store.ts';
+import type { FoundObject } from '../../src/ports/object-store.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { testBucket } from '../support/environment.ts';
 
@@ -29,7 +29,15 @@ async function put(path: string, body: Uint8Array | string): Promise<string> {
   return key;
 }
 
-async function found(key: string): Promise<StoredObject> {
+/** The time that `find` returns has no fractions of a second. */
+function inSeconds(object: FoundObject): FoundObject {
+  return {
+    ...object,
+    lastModified: object.lastModified && new Date(Math.floor(object.lastModified.getTime() / 1000) * 1000),
+  };
+}
+
+async function found(key: string): Promise<FoundObject> {
   const object = await store.find(key);
   if (!object) throw new Error(`no object ${key}`);
   return object;
@@ -62,7 +70,14 @@ describe('the object store', () => {
   describe('when it finds one object', () => {
     it('matches the exact key and returns the size and ETag', async () => {
       const key = await put('find/a.csv', 'hello');
-      expect(await store.find(key)).toEqual({ key, size: 5, etag: '"5d41402abc4b2a76b9719d911017c592"' });
+      const object = await found(key);
+      expect(object).toEqual({
+        key,
+        size: 5,
+        etag: '"5d41402abc4b2a76b9719d911017c592"',
+        lastModified: expect.any(Date) as unknown,
+      });
+      expect(Math.abs(Date.now() - (object.lastModified?.getTime() ?? 0))).toBeLessThan(60_000);
     });
 
     it.each(['find/a.cs', 'find/a.csv/', 'find/', 'find', 'FIND/a.csv', 'find/A.csv', 'find//a.csv', 'nothing'])(
@@ -88,7 +103,7 @@ describe('the object store', () => {
       expect(listed.map(({ key }) => key.slice(`${root}order/`.length))).toEqual(
         names.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other))),
       );
-      for (const object of listed) expect(object).toEqual(await store.find(object.key));
+      for (const object of listed.map(inSeconds)) expect(object).toEqual(await store.find(object.key));
     });
 
     it('omits "folder" objects, but lists a file whose name ends with a slash', async () => {
@@ -148,7 +163,7 @@ describe('the object store', () => {
     const key = await put(path, path);
     const object = await found(key);
     expect(object.key).toBe(key);
-    expect(await store.list(key, 10)).toEqual([object]);
+    expect((await store.list(key, 10)).map(inSeconds)).toEqual([object]);
     expect((await buffer((await store.open(object, signal)).body)).toString()).toBe(path);
     expect(Buffer.from((await store.read(object, 2000, signal))?.content ?? '').toString()).toBe(path);
   });

@@ -22,7 +22,7 @@ const request = {
   credentials: null,
 };
 const dayAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
-const files = [{ key: 'k', path: 'k', etag: 'e', size: 1, gzip: true }];
+const files = [{ key: 'k', path: 'k', etag: 'e', size: 1, gzip: true, lastModified: null }];
 
 describe('in a database with the records of many jobs', () => {
   let stores: TestStores;

@@ -200,6 +200,7 @@ const statementTypes: Specs = {
     reloads: 'number=',
     dismissed_at: 'date?',
     dismissed_by: 'string?',
+    last_modified: 'date?',
     failure_code: 'string?',
     failure_detail: 'string?',
     updated_at: 'date=',

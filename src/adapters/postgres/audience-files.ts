@@ -24,7 +24,7 @@ export function inScope({ partnerId, customerId }: AudienceReach): RawBuilder<bo
  * status of the audience. The enclosing query must provide `audience`.
  */
 export const audienceFiles: RawBuilder<unknown> = sql`
-  SELECT f.job_id, f.id, f.key AS s3_path, f.etag, f.status,
+  SELECT f.job_id, f.id, f.key AS s3_path, f.etag, f.last_modified, f.status,
          CASE WHEN f.status = ${jobStatus.done} THEN f.accepted_rows ELSE 0 END AS rows,
          CASE WHEN f.status = ${jobStatus.done} THEN f.shown_suppressed ELSE 0 END AS suppressed,
          f.updated_at, f.failure_code, f.failure_detail, f.dismissed_at, f.dismissed_by, f.dismissed_at IS NULL AS decides
@@ -38,6 +38,7 @@ type EntryRow = {
   id: number;
   s3_path: string;
   etag: string | null;
+  last_modified: Date | null;
   status: number;
   rows: number;
   rejected: number;
@@ -56,7 +57,7 @@ export async function selectAudienceFiles(
   { after, limit, statuses }: FileEntryPage,
 ): Promise<AudienceFilePage> {
   const { rows } = await sql<EntryRow>`
-    SELECT entry.job_id, entry.id, entry.s3_path, entry.etag, entry.status, entry.rows, entry.suppressed, entry.failure_code,
+    SELECT entry.job_id, entry.id, entry.s3_path, entry.etag, entry.last_modified, entry.status, entry.rows, entry.suppressed, entry.failure_code,
       entry.failure_detail, entry.dismissed_at, entry.dismissed_by, entry.updated_at,
       coalesce((SELECT sum(reject.rows) FROM job_file_reject reject WHERE reject.job_file_id = entry.id), 0)::bigint AS rejected
     FROM audience, LATERAL (${audienceFiles}) AS entry
@@ -74,6 +75,7 @@ function toFile(row: EntryRow): AudienceFile {
     position: [row.job_id, row.id],
     s3Path: row.s3_path,
     etag: row.etag,
+    lastModified: row.last_modified,
     status: toJobStatus(row.status),
     rowsUploaded: row.rows,
     rowsRejected: row.rejected,

@@ -9,7 +9,7 @@ import { type JobStatus, jobStatus } from '../../domain/job.ts';
  * wait for the append's job, which ends a moment after its files, because the status must not be 3 in between.
  */
 export const pathsWithoutFiles: RawBuilder<unknown> = sql`
-  SELECT l.job_id, 0 AS id, p.prefix || l.file_path AS s3_path, NULL AS etag,
+  SELECT l.job_id, 0 AS id, p.prefix || l.file_path AS s3_path, NULL AS etag, NULL::timestamptz AS last_modified,
          CASE WHEN j.status = ${jobStatus.failed} THEN j.status ELSE ${jobStatus.pending} END AS status, 0 AS rows, 0 AS suppressed,
          j.updated_at, j.failure_code, j.failure_detail, l.dismissed_at, l.dismissed_by,
          l.dismissed_at IS NULL AND (j.status = ${jobStatus.failed} AND j.failure_code = 'no_files' AND EXISTS (

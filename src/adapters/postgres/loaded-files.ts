@@ -19,7 +19,7 @@ export async function selectLoadedFiles(db: Database, of: OfWhat, page: FilePage
     .limit(page.limit)
     .select(['file.id', 'file.path', 'file.status', 'file.total_rows', 'file.size', 'file.bytes_read', 'file.load_id'])
     .select('file.shown_suppressed')
-    .select(['file.failure_code', 'file.failure_detail', 'file.updated_at'])
+    .select(['file.failure_code', 'file.failure_detail', 'file.last_modified', 'file.updated_at'])
     .select(
       sql<number>`coalesce((SELECT sum(r.rows) FROM job_file_reject r WHERE r.job_file_id = file.id), 0)::bigint`.as(
         'rejected_rows',
@@ -57,6 +57,7 @@ export async function selectLoadedFiles(db: Database, of: OfWhat, page: FilePage
     bytesRead: row.bytes_read,
     failure: failureOf(row.failure_code, row.failure_detail),
     loadId: row.load_id,
+    lastModified: row.last_modified,
     updatedAt: row.updated_at,
   }));
 }

@@ -11,7 +11,7 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Failure } from '../../domain/failure.ts';
 import { failureOf } from '../../domain/source-file.ts';
-import type { ObjectStore, OpenedObject, StoredObject } from '../../ports/object-store.ts';
+import type { FoundObject, ObjectStore, OpenedObject, StoredObject } from '../../ports/object-store.ts';
 import { blame } from '../failed-dependency.ts';
 import type { Agents } from '../guarded-agents.ts';
 import { storageOf } from './connect.ts';
@@ -26,24 +26,24 @@ export function s3ObjectStore(client: S3Client, bucket: string, guarded?: Agents
   };
 }
 
-async function findObject(client: S3Client, bucket: string, key: string): Promise<StoredObject | null> {
+async function findObject(client: S3Client, bucket: string, key: string): Promise<FoundObject | null> {
   try {
     const found = await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
-    return { key, etag: found.ETag ?? '', size: found.ContentLength ?? 0 };
+    return { key, etag: found.ETag ?? '', size: found.ContentLength ?? 0, lastModified: found.LastModified ?? null };
   } catch (error) {
     if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404) return null;
     throw error;
   }
 }
 
-async function listObjects(client: S3Client, bucket: string, prefix: string, limit: number): Promise<StoredObject[]> {
-  const found: StoredObject[] = [];
+async function listObjects(client: S3Client, bucket: string, prefix: string, limit: number): Promise<FoundObject[]> {
+  const found: FoundObject[] = [];
   for await (const page of paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix })) {
-    for (const { Key: key, ETag: etag, Size: size } of page.Contents ?? []) {
+    for (const { Key: key, ETag: etag, Size: size, LastModified: lastModified = null } of page.Contents ?? []) {
       if (key === undefined || etag === undefined || size === undefined) continue;
       if (!key.startsWith(prefix)) throw new Error('the storage listed an object outside the prefix');
       if (key.endsWith('/') && size === 0) continue;
-      found.push({ key, etag, size });
+      found.push({ key, etag, size, lastModified });
       if (found.length === limit) return found;
     }
   }

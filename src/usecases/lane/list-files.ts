@@ -5,7 +5,7 @@ import { parsePartnerPath } from '../../domain/partner-bucket.ts';
 import { isSkippedRejects } from '../../domain/reject-export.ts';
 import { expectGzip, isCertainlyPrefix, keyInPrefix } from '../../domain/source-file.ts';
 import type { AudienceJob, FileToLoad, ImportJob, LaneStore, LostObject } from '../../ports/lane-store.ts';
-import type { ObjectStore, SourceStorage, StoredObject } from '../../ports/object-store.ts';
+import type { FoundObject, ObjectStore, SourceStorage } from '../../ports/object-store.ts';
 
 /** Lists the files that an import loads. */
 export async function listImportFiles(
@@ -71,6 +71,7 @@ export async function listGivenFiles(
         if (current?.etag === object.etag && current.size === object.size)
           files.push({
             ...object,
+            lastModified: current.lastModified,
             path: object.key.slice(job.prefix.length),
             gzip: expectGzip(job.compressed, { key: object.key, isSingle: false }),
           });
@@ -83,7 +84,7 @@ export async function listGivenFiles(
 }
 
 type Listed = {
-  readonly objects: readonly StoredObject[];
+  readonly objects: readonly FoundObject[];
   /** True if the path is the key of one object, false if it is a prefix. */
   readonly isSingle: boolean;
 };

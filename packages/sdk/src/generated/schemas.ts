@@ -160,6 +160,8 @@ export type AudienceFile = {
   readonly s3_path: string;
   /** The loaded version of the object. Null for a path without files. */
   readonly etag: string | null;
+  /** When the storage received this version of the object. Null for a path without files, and if it is not recorded. */
+  readonly last_modified: string | null;
   /** 0 pending, 1 running, 2 done, 3 error. */
   readonly status: 0 | 1 | 2 | 3;
   readonly rows_uploaded: number;
@@ -680,6 +682,8 @@ export type ImportFile = {
   readonly suppressed: number;
   readonly bytes: number;
   readonly bytes_read: number;
+  /** When the storage received this version of the object. Null if it is not recorded. */
+  readonly last_modified: string | null;
   readonly error: {
     /** A stable code. See docs/errors.md. */
     readonly code: string;

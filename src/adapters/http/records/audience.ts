@@ -51,6 +51,10 @@ const audienceFileSchema = z
       .string()
       .nullable()
       .meta({ description: 'The loaded version of the object. Null for a path without files.' }),
+    last_modified: timestamp.nullable().meta({
+      description:
+        'When the storage received this version of the object. Null for a path without files, and if it is not recorded.',
+    }),
     status,
     rows_uploaded: z.int(),
     rows_rejected: z
@@ -126,6 +130,7 @@ export const audienceFileExample: AudienceFileRecord = {
   append_id: 72,
   s3_path: 'acme/acme/summer/1.csv',
   etag: '9b2cf535f27731c974343645a3985328',
+  last_modified: '2026-11-15T01:10:44.000Z',
   status: 2,
   rows_uploaded: 2000,
   rows_rejected: 0,
@@ -189,6 +194,7 @@ export function audienceFileRecord(file: AudienceFile): AudienceFileRecord {
     append_id: file.position[0],
     s3_path: file.s3Path,
     etag: file.etag,
+    last_modified: file.lastModified?.toISOString() ?? null,
     status: file.status,
     rows_uploaded: file.rowsUploaded,
     rows_rejected: file.rowsRejected,

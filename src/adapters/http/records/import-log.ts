@@ -74,6 +74,9 @@ const importFileSchema = z
     suppressed,
     bytes: z.int(),
     bytes_read: z.int(),
+    last_modified: timestamp.nullable().meta({
+      description: 'When the storage received this version of the object. Null if it is not recorded.',
+    }),
     error: z.object({ code, message: z.string() }).nullable(),
     updated_at: timestamp,
   })
@@ -164,6 +167,7 @@ export function importFileRecord(file: LoadedFile): ImportFileRecord {
     suppressed: file.suppressed,
     bytes: file.bytes,
     bytes_read: file.bytesRead,
+    last_modified: file.lastModified?.toISOString() ?? null,
     error: file.failure && { code: file.failure.code, message: file.failure.detail },
     updated_at: file.updatedAt.toISOString(),
   };

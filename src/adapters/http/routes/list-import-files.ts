@@ -32,6 +32,7 @@ export const listImportFiles = defineRoute({
         suppressed: 0,
         bytes: 113,
         bytes_read: 113,
+        last_modified: '2026-11-15T01:10:44.000Z',
         error: null,
         updated_at: '2026-11-15T01:12:18.654Z',
       },

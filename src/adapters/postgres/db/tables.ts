@@ -156,6 +156,7 @@ type JobFileTable = {
   reloads: Generated<number>;
   dismissed_at: Date | null;
   dismissed_by: string | null;
+  last_modified: Date | null;
   failure_code: string | null;
   failure_detail: string | null;
   updated_at: Timestamp;

@@ -75,7 +75,10 @@ export async function startAudienceLoad(
 export async function selectFailedFiles(db: Database, jobId: JobId): Promise<readonly FileToLoad[] | null> {
   const listed = await findListedJob(db, jobId);
   if (listed === null) return null;
-  return failedFilesOf(db, listed).select(['key', 'path', 'etag', 'size', 'gzip']).orderBy('id').execute();
+  return failedFilesOf(db, listed)
+    .select(['key', 'path', 'etag', 'size', 'gzip', 'last_modified as lastModified'])
+    .orderBy('id')
+    .execute();
 }
 
 /** The job whose failed files a job loads, if the job is such a retry. */
@@ -146,9 +149,9 @@ type Owner = {
 async function insertFiles(tx: Tx, owner: Owner, batches: readonly (readonly FileToLoad[])[]): Promise<number> {
   const files = batches.flatMap((batch, number) => batch.map((file) => ({ ...file, number })));
   const { rows } = await sql`
-    INSERT INTO job_file (id, batch_id, job_id, partner_id, audience_id, generation, key, path, etag, size, gzip)
+    INSERT INTO job_file (id, batch_id, job_id, partner_id, audience_id, generation, key, path, etag, size, gzip, last_modified)
     SELECT f.id, min(f.id) OVER (PARTITION BY f.batch), ${owner.jobId}, ${owner.partnerId},
-           ${owner.audience?.id ?? null}, ${owner.audience?.generation ?? null}, f.key, f.path, f.etag, f.size, f.gzip
+           ${owner.audience?.id ?? null}, ${owner.audience?.generation ?? null}, f.key, f.path, f.etag, f.size, f.gzip, f.last_modified
     FROM (
       SELECT nextval(pg_get_serial_sequence('job_file', 'id')) AS id, listed.*
       FROM (
@@ -156,8 +159,9 @@ async function insertFiles(tx: Tx, owner: Owner, batches: readonly (readonly Fil
           ${files.map(({ number }) => number)}::int[],
           ${files.map(({ key }) => key)}::text[], ${files.map(({ path }) => path)}::text[],
           ${files.map(({ etag }) => etag)}::text[], ${files.map(({ size }) => size)}::bigint[],
-          ${files.map(({ gzip }) => gzip)}::boolean[]
-        ) WITH ORDINALITY AS f (batch, key, path, etag, size, gzip, place)
+          ${files.map(({ gzip }) => gzip)}::boolean[],
+          ${files.map(({ lastModified }) => lastModified?.toISOString() ?? null)}::timestamptz[]
+        ) WITH ORDINALITY AS f (batch, key, path, etag, size, gzip, last_modified, place)
         WHERE NOT EXISTS (
           SELECT FROM job_file loaded
           WHERE loaded.audience_id = ${owner.audience?.id ?? null} AND loaded.generation = ${owner.audience?.generation ?? null}
