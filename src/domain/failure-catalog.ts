@@ -30,10 +30,19 @@ export const failureCatalog = {
     status: 400,
   },
   credentials_required: {
-    title: 'Credentials do not match the path type',
-    cause: '`path_type` is 1 and `credentials` is missing, or `path_type` is 0 and `credentials` is present.',
+    title: 'Credentials are required for this path type',
+    cause: '`path_type` is 1, and `credentials` is missing or incomplete.',
     remedy:
-      'Send `credentials` with `path_type` 1: either `accessKeyId`, `secretAccessKey`, and `region`, or `roleArn` and `region`. Omit `credentials` with `path_type` 0.',
+      'Send `credentials` with `path_type` 1: either `accessKeyId`, `secretAccessKey`, and `region`, or `roleArn` and `region`.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 400,
+  },
+  credentials_not_allowed: {
+    title: 'Credentials are not allowed for this path type',
+    cause: '`path_type` is 0, and `credentials` is present. Inlet reads the shared bucket with its own credentials.',
+    remedy:
+      'Omit `credentials`. To import from your own bucket, send `path_type` 1 and a path that starts with `s3://`.',
     fault: 'partner',
     isRetryable: false,
     status: 400,

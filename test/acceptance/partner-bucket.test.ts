@@ -107,7 +107,7 @@ describe("importing from a partner's own bucket", () => {
     {
       name: 'credentials for the shared bucket',
       change: { path_type: 0, file_path: 'a.csv' },
-      code: 'credentials_required',
+      code: 'credentials_not_allowed',
       pointer: '/credentials',
     },
     { name: 'a relative path', change: { file_path: 'in/day.csv' }, code: 'invalid_file_path', pointer: '/file_path' },

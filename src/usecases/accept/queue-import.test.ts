@@ -46,7 +46,7 @@ describe('an import with invalid fields', () => {
   it.each([
     ['a path', { filePath: '../a.csv' }, ['invalid_file_path', '/file_path']],
     ['compressed', { filePath: 'in/' }, ['compressed_required', '/compressed']],
-    ['unexpected credentials', { credentials: keys }, ['credentials_required', '/credentials']],
+    ['unexpected credentials', { credentials: keys }, ['credentials_not_allowed', '/credentials']],
     ['missing credentials', { ...own, credentials: null }, ['credentials_required', '/credentials']],
     ['a region', { ...own, credentials: { ...keys, region: 'moon-1' } }, ['invalid_region', '/credentials/region']],
     [

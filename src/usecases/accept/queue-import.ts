@@ -54,10 +54,10 @@ export function requireCredentials(
 ): void {
   const { credentials } = request;
   if (request.pathType === pathType.sharedBucket) {
-    if (credentials) throw credentialsRequired('must be absent when path_type is 0.');
+    if (credentials) throw wrongCredentials('credentials_not_allowed', 'must be absent when path_type is 0.');
     return;
   }
-  if (!credentials) throw credentialsRequired('is required when path_type is 1.');
+  if (!credentials) throw wrongCredentials('credentials_required', 'is required when path_type is 1.');
   requireAll([() => requireKnownRegion(credentials.region), () => requireUsableRole(deps, credentials)]);
 }
 
@@ -69,9 +69,9 @@ function requireUsableRole(deps: Pick<QueueImportDeps, 'canAssumeRoles'>, creden
   throw new Failure('roles_not_available', detail, { fields: [{ pointer: '/credentials/roleArn', detail }] });
 }
 
-function credentialsRequired(rule: string): Failure {
+function wrongCredentials(code: 'credentials_required' | 'credentials_not_allowed', rule: string): Failure {
   const detail = `credentials ${rule}`;
-  return new Failure('credentials_required', detail, { fields: [{ pointer: '/credentials', detail }] });
+  return new Failure(code, detail, { fields: [{ pointer: '/credentials', detail }] });
 }
 
 export type QueueDeleteDeps = {

@@ -39,6 +39,7 @@ const cliRemedies: Readonly<Record<string, string>> = {
   invalid_user_token: 'Set INLET_USER_TOKEN to a valid token, or unset it to use your own audiences.',
   compressed_required: 'Pass --compressed or --no-compressed for a prefix.',
   credentials_required: 'For an s3:// path, pass --region with --access-key-id or --role-arn.',
+  credentials_not_allowed: 'Omit --access-key-id and --role-arn, or pass an s3:// path of your own bucket.',
   invalid_region: 'Pass the bucket region with --region, for example eu-central-1.',
   invalid_role_arn: 'Pass the role ARN with --role-arn, for example arn:aws:iam::123456789012:role/inlet.',
   roles_not_available: 'Pass --access-key-id instead of --role-arn, or ask the operator to enable roles.',

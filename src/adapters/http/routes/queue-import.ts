@@ -61,6 +61,10 @@ export const credentialProblems: DocumentedProblems = {
     detail: 'credentials is required when path_type is 1.',
     errors: [{ pointer: '/credentials', detail: 'credentials is required when path_type is 1.' }],
   },
+  credentials_not_allowed: {
+    detail: 'credentials must be absent when path_type is 0.',
+    errors: [{ pointer: '/credentials', detail: 'credentials must be absent when path_type is 0.' }],
+  },
   invalid_region: {
     detail: '"mars-1" is not a supported AWS region.',
     errors: [
