@@ -1,6 +1,7 @@
 import type { InsertType, SelectType } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Tables } from '../../src/adapters/postgres/db/tables.ts';
+import { audienceColumns } from './audience-columns.ts';
 import { dropColumns } from './drop-columns.ts';
 import { erasureColumns } from './erasure-columns.ts';
 import { subscriptionColumns } from './subscription-columns.ts';
@@ -236,48 +237,7 @@ const statementTypes: Specs = {
     revoked_at: 'date?',
     created_by: 'string?',
   },
-  audience: {
-    id: 'number=',
-    partner_id: 'number',
-    customer_id: 'number?',
-    name: 'string',
-    warehouse_segment_id: 'number=',
-    generation: 'number=',
-    uploaded_devices: 'number=',
-    unique_devices: 'number=',
-    matched_devices: 'number=',
-    matched_version: 'number=',
-    matched_at: 'date?',
-    last_load_id: 'number?',
-    created_at: 'date=',
-    updated_at: 'date=',
-    deleted_at: 'date?',
-  },
-  audience_load: {
-    job_id: 'number',
-    partner_id: 'number',
-    audience_id: 'number',
-    generation: 'number',
-    file_path: 'string',
-    superseded: 'boolean=',
-    dismissed_at: 'date?',
-    dismissed_by: 'string?',
-    literal_path: 'string?',
-    retry_of: 'number?',
-    only_failed: 'boolean=',
-    requested_by: 'string?',
-  },
-  dead_generation: {
-    audience_id: 'number',
-    generation: 'number',
-    partner_id: 'number',
-    dead_at: 'date=',
-    check_at: 'date=',
-    purging_until: 'date?',
-    purged_rows: 'number=',
-    purged_at: 'date?',
-    requested_by: 'string?',
-  },
+  ...audienceColumns,
   composition: {
     audience_id: 'number',
     split: 'string',
