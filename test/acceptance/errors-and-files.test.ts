@@ -140,6 +140,12 @@ describe('errors and files of an import', () => {
     },
   );
 
+  it('returns all errors as CSV if the request has no limit', async () => {
+    const answer = await market.api.request(`/v1/marketplace/import/${id}/errors`, { headers: { accept: 'text/csv' } });
+    expect(answer.headers.get('link')).toBeNull();
+    expect(parseCsv(await answer.text()).slice(1)).toHaveLength(expectedErrors.length);
+  });
+
   it('lists only the errors with a code or of a file, on pages of any size', async () => {
     const codes = [...new Set(expectedErrors.map(({ code }) => code))];
     const paths = [...new Set(expectedErrors.flatMap(({ file }) => file ?? []))];

@@ -86,7 +86,9 @@ export function fileListQuery(max: number) {
   return pageQuery(max, 100).extend({ status: statuses });
 }
 
-export const errorListQuery = pageQuery(1000, 100).extend({
+export const maxErrors = 1000;
+
+export const errorListQuery = pageQuery(maxErrors, 100).extend({
   code: z
     .string()
     .refine((code) => isRejectReason(code) || isFailureCode(code), {

@@ -3,8 +3,8 @@ import type { LoadStage } from '../../../ports/load-stage.ts';
 import { listAudienceErrors as list } from '../../../usecases/follow/read-audiences.ts';
 import { scopeOf } from '../authentication.ts';
 import { audienceNotFound, invalidPage } from '../documentation.ts';
-import { errorListQuery } from '../list-filters.ts';
-import { loadErrorsResponse } from '../load-errors-response.ts';
+import { errorListQuery, maxErrors } from '../list-filters.ts';
+import { errorsAsCsv, loadErrorsResponse } from '../load-errors-response.ts';
 import { defineRoute } from '../operation.ts';
 import { loadErrorListSchema } from '../records/load-error.ts';
 import { audienceParams } from '../schemas.ts';
@@ -18,8 +18,7 @@ export const listAudienceErrors = defineRoute({
   path: '/v2/firstparty/audience/:audience_id/errors',
   scope: 'audience:read',
   summary: 'List the errors of an audience',
-  description:
-    'Lists paths without files, failed files, and the first rejected rows for each file and reason. Errors are kept for 90 days. Send `Accept: text/csv` for CSV. In CSV, values that a spreadsheet would interpret as a formula are prefixed with an apostrophe.',
+  description: `Lists paths without files, failed files, and the first rejected rows for each file and reason. Errors are kept for 90 days. ${errorsAsCsv}`,
   params: audienceParams,
   query: errorListQuery,
   response: {
@@ -47,7 +46,7 @@ export const listAudienceErrors = defineRoute({
     csv: 'file,row,column,code,message,text\r\nacme/acme/summer/2.csv,,,bad_rows,1 of 1000 rows was rejected; the limit for your account is 0.,\r\n',
     isPaged: true,
   },
-  problems: { ...audienceNotFound, ...invalidPage(1000) },
+  problems: { ...audienceNotFound, ...invalidPage(maxErrors) },
   handler: (deps: Deps) => (request, reply) =>
     loadErrorsResponse(request, reply, 'audience errors', (page) =>
       list(deps, scopeOf(request), request.params.audience_id, page),

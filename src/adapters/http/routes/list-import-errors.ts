@@ -4,8 +4,8 @@ import type { AttributeStore } from '../../../ports/partner-store.ts';
 import { listImportErrors as list } from '../../../usecases/follow/read-import-logs.ts';
 import { partnerOf } from '../authentication.ts';
 import { importLogNotFound, invalidPage } from '../documentation.ts';
-import { errorListQuery } from '../list-filters.ts';
-import { loadErrorsResponse } from '../load-errors-response.ts';
+import { errorListQuery, maxErrors } from '../list-filters.ts';
+import { errorsAsCsv, loadErrorsResponse } from '../load-errors-response.ts';
 import { defineRoute } from '../operation.ts';
 import { loadErrorListSchema } from '../records/load-error.ts';
 import { importLogParams } from '../schemas.ts';
@@ -19,8 +19,7 @@ export const listImportErrors = defineRoute({
   path: '/v1/marketplace/import/:import_log_id/errors',
   scope: 'marketplace:read',
   summary: 'List the errors of an import',
-  description:
-    'Lists failed files and the first rejected rows for each file and reason, ordered by file and row. Errors are kept for 90 days. Send `Accept: text/csv` for CSV. In CSV, values that a spreadsheet would interpret as a formula are prefixed with an apostrophe.',
+  description: `Lists failed files and the first rejected rows for each file and reason, ordered by file and row. Errors are kept for 90 days. ${errorsAsCsv}`,
   params: importLogParams,
   query: errorListQuery,
   response: {
@@ -40,7 +39,7 @@ export const listImportErrors = defineRoute({
     csv: 'file,row,column,code,message,text\r\nwith-bad-rows.csv,2,id,invalid_id,The advertising ID does not have the form 8-4-4-4-12 hexadecimal digits.,"not-an-id,sports"\r\n',
     isPaged: true,
   },
-  problems: { ...importLogNotFound, ...invalidPage(1000) },
+  problems: { ...importLogNotFound, ...invalidPage(maxErrors) },
   handler: (deps: Deps) => (request, reply) =>
     loadErrorsResponse(request, reply, 'import errors', (page) =>
       list(deps, partnerOf(request), request.params.import_log_id, page),
