@@ -62,19 +62,19 @@ const faults: readonly Fault[] = [
     message: /64 hexadecimal digits/,
   },
   {
-    title: 'half of an access key',
+    title: 'an access key without its secret',
     settings: fixed({ INLET_S3_SECRET_ACCESS_KEY: '' }),
     first: 'INLET_S3_SECRET_ACCESS_KEY',
     message: /is required, because INLET_S3_ACCESS_KEY_ID is set/,
   },
   {
-    title: 'a file of a secret that does not exist',
+    title: 'a secret file that does not exist',
     settings: fixed({ INLET_POSTGRES_URL: '', INLET_POSTGRES_URL_FILE: '/nowhere' }),
     first: 'INLET_POSTGRES_URL_FILE',
     message: /cannot read the file \/nowhere/,
   },
   {
-    title: 'a URL of ClickHouse without a scheme',
+    title: 'a ClickHouse URL without a scheme',
     settings: fixed({ INLET_CLICKHOUSE_URLS: 'shard1:8123' }),
     first: 'INLET_CLICKHOUSE_URLS',
     message: /must be a URL that starts with http/,
@@ -87,13 +87,13 @@ const faults: readonly Fault[] = [
     message: /ECONNREFUSED/,
   },
   {
-    title: 'a wrong password of PostgreSQL',
+    title: 'a wrong PostgreSQL password',
     settings: postgres((url) => (url.password = 'wrong')),
     first: 'PostgreSQL',
     message: /password authentication failed/,
   },
   {
-    title: 'a database of PostgreSQL that does not exist',
+    title: 'a PostgreSQL database that does not exist',
     settings: postgres((url) => (url.pathname = '/nowhere')),
     first: 'PostgreSQL',
     message: /database "nowhere" does not exist/,
@@ -146,7 +146,7 @@ const faults: readonly Fault[] = [
     message: /^no worker is connected$/,
   },
   {
-    title: 'a rebuild of the known devices that is overdue',
+    title: 'an overdue rebuild of the known devices',
     plant: query(`INSERT INTO sweep (name, ran_at) VALUES ('known devices rebuilt', now() - interval '8 days 1 hour')`),
     undo: query(`DELETE FROM sweep WHERE name = 'known devices rebuilt'`),
     first: 'Known devices',
@@ -160,13 +160,13 @@ const faults: readonly Fault[] = [
     message: /ECONNREFUSED/,
   },
   {
-    title: 'a host of ClickHouse that does not exist',
+    title: 'a ClickHouse host that does not exist',
     settings: secondShard((url) => (url.hostname = 'nowhere.invalid')),
     first: 'ClickHouse, shard 2',
     message: /nowhere\.invalid/,
   },
   {
-    title: 'a wrong password of ClickHouse',
+    title: 'a wrong ClickHouse password',
     settings: secondShard((url) => (url.password = 'wrong')),
     first: 'ClickHouse, shard 2',
     message: /Authentication failed/,
@@ -178,19 +178,19 @@ const faults: readonly Fault[] = [
     message: /cluster "nowhere" has 0 shards/,
   },
   {
-    title: 'a shard that is missing in the settings',
+    title: 'a shard that is missing from the settings',
     settings: (stores) => ({ INLET_CLICKHOUSE_URLS: urls(stores)[0] ?? '' }),
     first: 'ClickHouse, shard 1',
     message: /has 2 shards, but INLET_CLICKHOUSE_URLS lists 1/,
   },
   {
-    title: 'a wrong database of ClickHouse',
+    title: 'a wrong ClickHouse database',
     settings: fixed({ INLET_CLICKHOUSE_DATABASE: 'elsewhere' }),
     first: 'Schema of shard 1',
     message: /^no migration has run yet$/,
   },
   {
-    title: 'a user of ClickHouse that can only read',
+    title: 'a ClickHouse user with read-only access',
     settings: secondShard((url) => url.searchParams.set('clickhouse_setting_readonly', '2')),
     first: 'Privileges on shard 2',
     message: /readonly/,
@@ -208,7 +208,7 @@ const faults: readonly Fault[] = [
     message: /URL 2 in INLET_CLICKHOUSE_URLS leads to shard 1/,
   },
   {
-    title: 'a changed weight of a shard',
+    title: 'a shard whose weight was changed',
     plant: query('UPDATE shard SET weight = 2 WHERE number = 1'),
     undo: query('UPDATE shard SET weight = 1 WHERE number = 1'),
     first: 'Topology',
@@ -222,7 +222,7 @@ const faults: readonly Fault[] = [
     message: new RegExp(view),
   },
   {
-    title: 'a changed type of a column',
+    title: 'a column whose type was changed',
     plant: (stores) => commandOnShard(stores, 0, 'ALTER TABLE load_counts_local MODIFY COLUMN rows UInt16'),
     undo: (stores) => commandOnShard(stores, 0, 'ALTER TABLE load_counts_local MODIFY COLUMN rows UInt64'),
     first: 'Tables',
@@ -266,7 +266,7 @@ const faults: readonly Fault[] = [
     message: /1 jobs? cannot be decrypted/,
   },
   {
-    title: 'a sealing key of webhooks that was removed',
+    title: 'a removed sealing key that webhooks need',
     plant: async (stores) => {
       const { id } = await createPartner(stores.environment);
       await query(
@@ -281,7 +281,7 @@ const faults: readonly Fault[] = [
     message: /1 webhooks cannot be decrypted.*"gone" of webhook/,
   },
   {
-    title: 'a sealing key of deletions that was removed',
+    title: 'a removed sealing key that deletions need',
     plant: async (stores) => {
       const { id } = await createPartner(stores.environment);
       await query(
@@ -294,7 +294,7 @@ const faults: readonly Fault[] = [
   },
   // Object storage
   {
-    title: 'no identity for the storage',
+    title: 'no identity for accessing the storage',
     settings: fixed({
       INLET_S3_ACCESS_KEY_ID: '',
       INLET_S3_SECRET_ACCESS_KEY: '',
@@ -304,7 +304,7 @@ const faults: readonly Fault[] = [
     message: /credentials/i,
   },
   {
-    title: 'a storage that is not running',
+    title: 'storage that is not running',
     settings: fixed({ INLET_S3_ENDPOINT: 'http://127.0.0.1:9' }),
     first: 'Shared bucket',
     message: /ECONNREFUSED/,
@@ -316,13 +316,13 @@ const faults: readonly Fault[] = [
     message: /NoSuchBucket/,
   },
   {
-    title: 'a wrong access key of the storage',
+    title: 'a wrong storage access key',
     settings: fixed({ INLET_S3_ACCESS_KEY_ID: 'WRONG' }),
     first: 'Shared bucket',
     message: /InvalidAccessKeyId/,
   },
   {
-    title: 'another bucket than before',
+    title: 'a different bucket than before',
     settings: async ({ config, database }) => {
       const bucket = `other-${database.replaceAll('_', '-')}`;
       const s3 = connectSharedStorage(config);
@@ -334,7 +334,7 @@ const faults: readonly Fault[] = [
     message: /has no ID/,
   },
   {
-    title: 'another address of the console than before',
+    title: 'a different console address than before',
     settings: fixed({ INLET_CONSOLE_URL: 'http://localhost:8080' }),
     first: 'Uploads',
     message: /missing rules/,
