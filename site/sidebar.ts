@@ -47,7 +47,7 @@ export const sidebar = [
       'operators/partners',
       'operators/incidents',
       'operators/operator-api',
-      { label: 'Screens of the console', slug: 'console-screens' },
+      { label: 'Console screens', slug: 'console-screens' },
       'security',
     ],
   },

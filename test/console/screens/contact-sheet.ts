@@ -13,7 +13,7 @@ export function contactSheet(screens: readonly Screen[]): string {
     );
     return `## ${screen.title}\n\n| Light | Dark | Narrow |\n| --- | --- | --- |\n| ${images.join(' | ')} |\n`;
   });
-  return `# Screens of the console
+  return `# Console screens
 
 <!-- Written by "npm run console:screens". Do not edit. -->
 

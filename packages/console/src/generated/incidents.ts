@@ -81,7 +81,7 @@ export const incidentSections: readonly {
         "faults": [],
         "symptom": "everything pauses briefly",
         "check": "is `inlet backup` running? It prints the length of the pause",
-        "action": "wait. The backup pauses publishing until running steps complete, for at most `--patience`. If the command dies, the pause ends"
+        "action": "wait. The backup pauses publishing until running steps complete, for no longer than `--patience`. If the command dies, the pause ends"
       }
     ]
   },
@@ -116,8 +116,8 @@ export const incidentSections: readonly {
         ],
         "faults": [],
         "symptom": "`inlet lanes` shows `partner_storage`",
-        "check": "the job imports from the partner's own bucket. The field `err` in the log of the workers names the error",
-        "action": "ask the partner to make its storage available. Inlet tries again for about a day. To unblock the lane, run `inlet jobs cancel <id>`. With `storage_address_refused`, the address is private: if it is intended, add its network to `INLET_PARTNER_S3_NETWORKS`"
+        "check": "the job imports from the partner's own bucket. The `err` field in the worker logs names the error",
+        "action": "ask the partner to make its storage available. Inlet retries for about a day. To unblock the lane, run `inlet jobs cancel <id>`. With `storage_address_refused`, the address is private: if this is intended, add its network to `INLET_PARTNER_S3_NETWORKS`"
       },
       {
         "alerts": [],
@@ -156,7 +156,7 @@ export const incidentSections: readonly {
         "failures": [],
         "faults": [],
         "symptom": "alert `InletFilesGivenUp`; a record has `load_abandoned`",
-        "check": "`inlet jobs list --status failed`, `inlet jobs show <id>`, and the field `err` of failed attempts in the log",
+        "check": "`inlet jobs list --status failed`, `inlet jobs show <id>`, and the `err` field of failed attempts in the log",
         "action": "fix the problem that `err` describes, then run `inlet jobs retry <id>`, which queues the same request at the end of the lane. Some jobs cannot be retried: deletes, imports from a partner-owned bucket, and jobs for an audience that was cleared in the meantime. The partner must submit these jobs again"
       },
       {
@@ -375,8 +375,8 @@ export const incidentSections: readonly {
         "failures": [],
         "faults": [],
         "symptom": "alert `InletEventsWait`; partners miss webhooks",
-        "check": "`inlet_webhook_attempts_total` by outcome; can workers reach public addresses with HTTPS, and do they have the sealing keys of the API?",
-        "action": "open the network, or fix the settings of the workers. No event is lost"
+        "check": "`inlet_webhook_attempts_total` by outcome; can workers reach public addresses with HTTPS, and do they have the same sealing keys as the API?",
+        "action": "allow the connections, or fix the worker settings. No event is lost"
       },
       {
         "alerts": [],
@@ -393,7 +393,7 @@ export const incidentSections: readonly {
         "failures": [],
         "faults": [],
         "symptom": "alert `InletErasureOverdue`; doctor: \"Erasures\"",
-        "check": "`inlet privacy list` prints the step of the batch and what it waits for; the worker log names the error (search for \"erasure\")",
+        "check": "`inlet privacy list` prints the step of the batch and what it is waiting for; the worker log names the error (search for \"erasure\")",
         "action": "`loads`: an earlier load is open, see above (docs/operators/#one-partner-waits). `index`: see `InletIndexBehind`. `servers`: make every replica available, because an unavailable one cannot be counted. `detached_parts`: remove them with `ALTER TABLE … DROP DETACHED PART`. Otherwise, start a worker, or wait: requests with a file run one at a time"
       },
       {
@@ -404,7 +404,7 @@ export const incidentSections: readonly {
         "faults": [],
         "symptom": "alert `InletIndexBehind`; reports return `report_not_ready` for minutes",
         "check": "`inlet index status`; is a worker running, and does it log \"device index updated\"? Are all replicas available?",
-        "action": "fix the error in the log of the worker. While a replica is unavailable, folds wait"
+        "action": "fix the error that the worker log shows. While a replica is unavailable, folds wait"
       },
       {
         "alerts": [],
@@ -428,7 +428,7 @@ export const incidentSections: readonly {
         "faults": [],
         "symptom": "doctor: \"Known devices\"",
         "check": "the worker log names the error (search for \"background task failed\"): a replica that is unavailable, or a full disk",
-        "action": "fix the cause. A worker tries again every hour, or run `inlet known-devices rebuild`"
+        "action": "fix the cause. A worker tries again every hour. To rebuild immediately, run `inlet known-devices rebuild`"
       },
       {
         "alerts": [],
@@ -459,8 +459,8 @@ export const incidentSections: readonly {
         "failures": [],
         "faults": [],
         "symptom": "doctor: \"Uploads\", partners cannot upload over HTTP",
-        "check": "`INLET_CONSOLE_URL`, the rules of the shared bucket",
-        "action": "run `inlet migrate` again. If the access key may not change the rules of the bucket, add them yourself: CORS for the origin of the console (`PUT`, exposing `ETag`, ID `inlet-console`) and the removal of incomplete multipart uploads after 7 days (ID `inlet-abandoned-uploads`)"
+        "check": "`INLET_CONSOLE_URL`, the shared bucket's rules",
+        "action": "run `inlet migrate` again. If the access key is not allowed to change the bucket's rules, add them yourself: CORS for the console's origin (`PUT`, exposing `ETag`, ID `inlet-console`) and the removal of incomplete multipart uploads after 7 days (ID `inlet-abandoned-uploads`)"
       },
       {
         "alerts": [],
@@ -468,7 +468,7 @@ export const incidentSections: readonly {
         "faults": [],
         "symptom": "doctor: \"Notifications\"; subscriptions take up to 30 seconds to import",
         "check": "`INLET_NOTIFICATIONS_URL`, `INLET_NOTIFICATIONS_PORT` of the workers, `inlet_notifications_total`",
-        "action": "run `inlet migrate` again, also after you have rotated the sealing keys. Never delete the topic by hand, because Ceph then rejects every upload: see notifications (docs/operators/install.md#notifications-of-new-objects)"
+        "action": "run `inlet migrate` again. This is also necessary after you rotate the sealing keys. Never delete the topic by hand, because Ceph then rejects every upload: see notifications (docs/operators/install.md#notifications-of-new-objects)"
       },
       {
         "alerts": [],
@@ -476,7 +476,7 @@ export const incidentSections: readonly {
         "faults": [],
         "symptom": "uploads fail with 503 `SlowDown` although the storage works",
         "check": "does a worker receive notifications? `inlet_notifications_total`",
-        "action": "start a worker that does, or run `inlet migrate` without `INLET_NOTIFICATIONS_URL`"
+        "action": "start a worker that receives them, or run `inlet migrate` without `INLET_NOTIFICATIONS_URL`"
       },
       {
         "alerts": [],
@@ -484,7 +484,7 @@ export const incidentSections: readonly {
         "faults": [],
         "symptom": "subscriptions import nothing",
         "check": "`inlet_subscription_listing_delay_seconds`, `inlet_subscription_listings_total` by outcome; `waits_for` of the subscription",
-        "action": "if listings fail, the log of the worker has the cause. If they are late, start more workers or raise `INLET_SUBSCRIPTION_SECONDS`"
+        "action": "if listings fail, the worker log names the cause. If they are late, start more workers or raise `INLET_SUBSCRIPTION_SECONDS`"
       },
       {
         "alerts": [],
@@ -504,7 +504,284 @@ export const incidentSections: readonly {
         "faults": [],
         "symptom": "doctor: \"Sealing keys\", `inlet lanes` shows `credentials_unreadable`",
         "check": "was a key removed from `INLET_SEALING_KEYS` while jobs, webhooks, or deletions needed it?",
-        "action": "add it again after the first key. In the meantime, the jobs wait, the webhooks get no events, and deletions that start fail"
+        "action": "add it again after the first key. In the meantime, the jobs wait, the webhooks get no events, and deletions fail when they start"
+      },
+      {
+        "alerts": [
+          "InletBackupOverdue"
+        ],
+        "failures": [],
+        "faults": [],
+        "symptom": "console: `InletBackupOverdue`",
+        "check": "the error of the newest attempt on the backup page, and the scheduler that runs `inlet backup`",
+        "action": "fix the cause, then take a backup (docs/backup.md#take-a-backup)"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "data is lost or damaged",
+        "check": "",
+        "action": "restore (docs/backup.md#restore), and tell partners what is lost (docs/backup.md#what-is-lost)"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "Symptom",
+        "check": "Check",
+        "action": "Action"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "------------------------------------------------------------------------------------------------------------------",
+        "check": "---------------------------------------------------------------------------------------------------------------------------------------",
+        "action": "--------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------"
+      },
+      {
+        "alerts": [
+          "InletDiskLow"
+        ],
+        "failures": [],
+        "faults": [],
+        "symptom": "doctor: a shard's disk is full; console: `InletDiskLow`",
+        "check": "which table is growing? See `system.parts`",
+        "action": "free space or add a disk. Loads wait in the meantime"
+      },
+      {
+        "alerts": [
+          "InletReplicaReadOnly",
+          "InletReplicaBehind"
+        ],
+        "failures": [
+          "replicas_behind"
+        ],
+        "faults": [],
+        "symptom": "doctor: \"Replication\", `inlet lanes` shows `replicas_behind`, alert `InletReplicaReadOnly` or `InletReplicaBehind`",
+        "check": "which replica? `system.replicas`, `system.replication_queue`",
+        "action": "restart the replica or Keeper, or replace the replica (docs/operators/install.md#replicas)"
+      },
+      {
+        "alerts": [],
+        "failures": [
+          "merges_behind"
+        ],
+        "faults": [],
+        "symptom": "`inlet lanes` shows `merges_behind`",
+        "check": "`system.merges`, and the number of parts in `system.parts`",
+        "action": "wait. Publishing continues when ClickHouse has merged the parts. If their number does not fall, find the cause in ClickHouse, such as a full disk"
+      },
+      {
+        "alerts": [
+          "InletReplicaUnreachable"
+        ],
+        "failures": [],
+        "faults": [],
+        "symptom": "console: `InletReplicaUnreachable`",
+        "check": "is the server running? Can the API reach the URL?",
+        "action": "start the server or fix the network. Loads wait while too few replicas of a shard are left"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "doctor: a replica has no shard identity; loads wait",
+        "check": "did the replica lose its disk?",
+        "action": "run `inlet topology change --confirm`: the replica gets its tables and copies the rows"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "`inlet audit --replicas` reports a difference",
+        "check": "`system.detached_parts`, `lost_part_count` in `system.replicas`",
+        "action": "replace the replica (docs/operators/install.md#replicas) that lacks rows, then run `inlet audit`"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "doctor: mutations on a shard fail; a delete takes a very long time",
+        "check": "`system.mutations`, `latest_fail_reason`",
+        "action": "fix the cause, or run `KILL MUTATION`. The delete or purge then starts again"
+      },
+      {
+        "alerts": [
+          "InletEngineSlow",
+          "InletStorageSlow",
+          "InletCallsFail"
+        ],
+        "failures": [],
+        "faults": [],
+        "symptom": "alert `InletEngineSlow`, `InletStorageSlow`, `InletCallsFail`",
+        "check": "the dashboard, by server and statement",
+        "action": "find the cause in the server's own monitoring"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "doctor: a schema is not up to date",
+        "check": "",
+        "action": "run `inlet migrate` from the release that is running"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "rows of a cleared audience are still in ClickHouse",
+        "check": "`inlet audience purges`",
+        "action": "none needed. The rows are invisible, and the purge runs in the background"
+      },
+      {
+        "alerts": [
+          "InletReportsWait"
+        ],
+        "failures": [],
+        "faults": [],
+        "symptom": "alert `InletReportsWait`; new reports return `report_not_ready`",
+        "check": "are workers running, with the same `INLET_REPORT_…` settings and sealing keys as the API?",
+        "action": "start workers with the same settings as the API"
+      },
+      {
+        "alerts": [
+          "InletEventsWait"
+        ],
+        "failures": [],
+        "faults": [],
+        "symptom": "alert `InletEventsWait`; partners miss webhooks",
+        "check": "`inlet_webhook_attempts_total` by outcome; can workers reach public addresses with HTTPS, and do they have the same sealing keys as the API?",
+        "action": "allow the connections, or fix the worker settings. No event is lost"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "doctor: \"Unseen devices\"",
+        "check": "the check and `inlet partner show` name the last failure; the worker log names the error (search for \"unseen\")",
+        "action": "make every replica available, because an unavailable one cannot be counted, and free disk space for the mutation. The removal is repeated every ten minutes"
+      },
+      {
+        "alerts": [
+          "InletErasureOverdue"
+        ],
+        "failures": [],
+        "faults": [],
+        "symptom": "alert `InletErasureOverdue`; doctor: \"Erasures\"",
+        "check": "`inlet privacy list` prints the step of the batch and what it is waiting for; the worker log names the error (search for \"erasure\")",
+        "action": "`loads`: an earlier load is open, see above (docs/operators/#one-partner-waits). `index`: see `InletIndexBehind`. `servers`: make every replica available, because an unavailable one cannot be counted. `detached_parts`: remove them with `ALTER TABLE … DROP DETACHED PART`. Otherwise, start a worker, or wait: requests with a file run one at a time"
+      },
+      {
+        "alerts": [
+          "InletIndexBehind"
+        ],
+        "failures": [],
+        "faults": [],
+        "symptom": "alert `InletIndexBehind`; reports return `report_not_ready` for minutes",
+        "check": "`inlet index status`; is a worker running, and does it log \"device index updated\"? Are all replicas available?",
+        "action": "fix the error that the worker log shows. While a replica is unavailable, folds wait"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "`inlet index verify` reports a difference, or a shard was restored by hand",
+        "check": "`inlet index status`: pending changes also appear as differences",
+        "action": "run `inlet index rebuild`. Loads continue, and reports wait"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "deleted devices still count as matched",
+        "check": "",
+        "action": "workers forget them within 7 days (`INLET_KNOWN_DEVICES_DAYS`). To forget them now, run `inlet known-devices rebuild`. Imports can continue. If the command is interrupted, run it again"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "doctor: \"Known devices\"",
+        "check": "the worker log names the error (search for \"background task failed\"): a replica that is unavailable, or a full disk",
+        "action": "fix the cause. A worker tries again every hour. To rebuild immediately, run `inlet known-devices rebuild`"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "doctor: \"Load IDs\", PostgreSQL was restored",
+        "check": "`inlet repair ids` prints the effect",
+        "action": "run `inlet repair ids --yes`, then `inlet audit`. Tell partners which requests are lost"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "doctor: \"Recent loads\" or \"Damaged parts\"; `inlet audit` reports missing rows",
+        "check": "`inlet repair` lists the files",
+        "action": "run `inlet repair --yes`: see below (docs/operators/#clickhouse-has-lost-rows)"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "doctor: \"Tables\"",
+        "check": "was a table or view changed by hand?",
+        "action": "run `inlet migrate`, or restore the table as in `migrations/clickhouse/schema.sql`. Loads wait in the meantime"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "doctor: \"Uploads\", partners cannot upload over HTTP",
+        "check": "`INLET_CONSOLE_URL`, the shared bucket's rules",
+        "action": "run `inlet migrate` again. If the access key is not allowed to change the bucket's rules, add them yourself: CORS for the console's origin (`PUT`, exposing `ETag`, ID `inlet-console`) and the removal of incomplete multipart uploads after 7 days (ID `inlet-abandoned-uploads`)"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "doctor: \"Notifications\"; subscriptions take up to 30 seconds to import",
+        "check": "`INLET_NOTIFICATIONS_URL`, `INLET_NOTIFICATIONS_PORT` of the workers, `inlet_notifications_total`",
+        "action": "run `inlet migrate` again. This is also necessary after you rotate the sealing keys. Never delete the topic by hand, because Ceph then rejects every upload: see notifications (docs/operators/install.md#notifications-of-new-objects)"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "uploads fail with 503 `SlowDown` although the storage works",
+        "check": "does a worker receive notifications? `inlet_notifications_total`",
+        "action": "start a worker that receives them, or run `inlet migrate` without `INLET_NOTIFICATIONS_URL`"
+      },
+      {
+        "alerts": [],
+        "failures": [],
+        "faults": [],
+        "symptom": "subscriptions import nothing",
+        "check": "`inlet_subscription_listing_delay_seconds`, `inlet_subscription_listings_total` by outcome; the subscription's `waits_for` field",
+        "action": "if listings fail, the worker log names the cause. If they are late, start more workers or raise `INLET_SUBSCRIPTION_SECONDS`"
+      },
+      {
+        "alerts": [],
+        "failures": [
+          "bucket_mismatch"
+        ],
+        "faults": [],
+        "symptom": "doctor: \"Recorded bucket\", `inlet lanes` shows `bucket_mismatch`",
+        "check": "`INLET_S3_BUCKET`, `INLET_S3_ENDPOINT`",
+        "action": "fix the setting. If you moved the files to another storage system, also copy the object `.inlet/bucket-id`"
+      },
+      {
+        "alerts": [],
+        "failures": [
+          "credentials_unreadable"
+        ],
+        "faults": [],
+        "symptom": "doctor: \"Sealing keys\", `inlet lanes` shows `credentials_unreadable`",
+        "check": "was a key removed from `INLET_SEALING_KEYS` while jobs, webhooks, or deletions needed it?",
+        "action": "add it again after the first key. In the meantime, the jobs wait, the webhooks get no events, and deletions fail when they start"
       },
       {
         "alerts": [
@@ -538,8 +815,8 @@ export const incidentSections: readonly {
         "failures": [],
         "faults": [],
         "symptom": "alert `InletDropDue` (day 30 of 45) or `InletDropUrgent` (day 40)",
-        "check": "`inlet privacy drop status`: is a cycle open, and what does it wait for? Does the schedule run `inlet privacy drop sync`?",
-        "action": "run `inlet privacy drop sync --wait`. DROP (docs/operators/drop.md#what-a-cycle-waits-for) describes every wait"
+        "check": "`inlet privacy drop status`: is a cycle open, and what is it waiting for? Does the schedule run `inlet privacy drop sync`?",
+        "action": "run `inlet privacy drop sync --wait`. DROP (docs/operators/drop.md#what-a-cycle-waits-for) explains what a cycle can wait for"
       }
     ]
   },
