@@ -64,7 +64,7 @@ describe('renaming, deleting, and following an audience', () => {
     await audiences.clear(audienceId);
     await audiences.append(audienceId, 'b.csv');
     await audiences.settled(audienceId);
-    // The job of an append ends a moment after its files.
+    // An append's job ends a moment after its files.
     await waitUntil('the append has ended', async () => {
       const [newest] = await audiences.history(audienceId);
       return newest?.append?.finished_at !== null;
@@ -210,7 +210,7 @@ describe('renaming, deleting, and following an audience', () => {
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([204, 'true']);
   });
 
-  it('ends the stream of an audience when it is deleted', { timeout: 60_000 }, async () => {
+  it("ends an audience's event stream when the audience is deleted", { timeout: 60_000 }, async () => {
     const { audienceId } = await audiences.create('Streamed', 'a.csv');
     await audiences.settled(audienceId);
     const waiting = audiences.request(`${audiencePath}/${audienceId}`, {
@@ -223,7 +223,7 @@ describe('renaming, deleting, and following an audience', () => {
     expect((await waiting).status).toBe(404);
   });
 
-  it('lists the audiences of one customer or of all customers for the partner only', async () => {
+  it('lets only the partner list the audiences of one customer or of all customers', async () => {
     const [acme, globex] = [await market.partner.createCustomer('Acme'), await market.partner.createCustomer('Globex')];
     const url = market.service.url;
     const ofAcme = audienceClient(url, market.partner.apiKey, acme.userToken);

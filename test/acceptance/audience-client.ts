@@ -27,9 +27,9 @@ export type AudienceClient = {
   readonly rename: (audienceId: number, name: string) => Promise<void>;
   readonly remove: (audienceId: number) => Promise<void>;
   readonly history: (audienceId: number, query?: string) => Promise<HistoryEntry[]>;
-  /** Returns false if there was nothing left to cancel. */
+  /** Returns false if nothing was left to cancel. */
   readonly cancel: (audienceId: number, appendId: number) => Promise<boolean>;
-  /** Whether a retry of the failed files of this append would load anything. */
+  /** Whether retrying this append's failed files would load anything. */
   readonly hasFailedFiles: (audienceId: number, appendId: number) => Promise<boolean>;
   /** Returns the ID of the new append. */
   readonly retry: (audienceId: number, appendId: number, files?: 'all' | 'failed') => Promise<number>;

@@ -30,7 +30,7 @@ describe('audience counts', () => {
     const known = `toUUID(concat('c0ffee00-0000-4000-8000-', leftPad(lower(hex(number * 3)), 12, '0')))`;
     const engine = connectTestEngine(market.stores);
     await engine.shards[0][0].command({
-      query: `INSERT INTO known_devices SELECT ${known} FROM numbers(1000000)`, // Every third of three million devices is known.
+      query: `INSERT INTO known_devices SELECT ${known} FROM numbers(1000000)`, // One in three of the three million devices is known.
       clickhouse_settings: { distributed_foreground_insert: 1 },
     });
     await closeEngine(engine);

@@ -56,7 +56,7 @@ describe('audience errors', () => {
     expect(await market.audiences.errors(id)).toEqual(whole.slice(0, 100));
   });
 
-  it('counts the files and rows of each reason in the record', async () => {
+  it('counts the files and rows for each reason in the record', async () => {
     const { prefix } = market.partner;
     const { errors } = await market.audiences.get(id);
     const inFile = (name: string) => ({ file: `${prefix}some/${name}` });
@@ -70,7 +70,7 @@ describe('audience errors', () => {
     expect(errors?.[1]?.message).toBe(ofOneFile[0]?.message);
   });
 
-  it('leaves dismissed files and paths that were corrected out of the reasons of a record', async () => {
+  it('omits dismissed files and corrected paths from the errors in a record', async () => {
     const { audiences, partner } = market;
     const { audienceId } = await audiences.create('Corrected', 'typo/');
     expect(await audiences.settled(audienceId)).toMatchObject({ errors: [{ code: 'no_files', row: null, count: 1 }] });
@@ -86,7 +86,7 @@ describe('audience errors', () => {
     expect(await audiences.get(audienceId)).toMatchObject({ status: 2, errors: null });
   });
 
-  it('lists only the errors with a code or of a file', async () => {
+  it('lists only the errors with a given code or from a given file', async () => {
     const whole = await market.audiences.errors(id, '?limit=1000');
     const file = `${market.partner.prefix}some/a.csv`;
     const filtered = (query: Record<string, string>) =>

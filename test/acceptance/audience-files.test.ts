@@ -5,7 +5,7 @@ import { withDatabase } from '../support/stores.ts';
 import { type Audiences, joinAudiences } from '../support/start-audiences.ts';
 import { audiencePath } from './audience-client.ts';
 
-describe('the file list of an audience', () => {
+describe("an audience's file list", () => {
   let market: Audiences;
   beforeAll(async () => {
     market = await joinAudiences();
@@ -31,7 +31,7 @@ describe('the file list of an audience', () => {
     expect(details.matched_at).not.toBeNull();
   });
 
-  it('is left out of the record on request', async () => {
+  it('is omitted from the record on request', async () => {
     const { partner, audiences } = market;
     await partner.upload('left-out/a.csv', rows(0, 3));
     const { audienceId } = await audiences.create('Left out', 'left-out/a.csv');
@@ -43,7 +43,7 @@ describe('the file list of an audience', () => {
     expect(await audiences.expectProblem('GET', `${path}=no`)).toMatchObject({ status: 400, code: 'invalid_request' });
   });
 
-  it('names the error of a failed file and allows the file to be dismissed', async () => {
+  it('shows why a file failed and lets its owner dismiss the file', async () => {
     const { partner, audiences } = market;
     await partner.upload('dismiss/a.csv', rows(0, 3));
     await partner.upload('dismiss/b.csv', 'nonsense,\n');
@@ -81,7 +81,7 @@ describe('the file list of an audience', () => {
     expect(await audiences.get(audienceId)).toMatchObject({ status: 2 });
   });
 
-  it('shows the rows that were skipped because the partner is allowed a share of bad rows', async () => {
+  it('shows how many rows were skipped when the partner is allowed a share of bad rows', async () => {
     const { partner, audiences } = market;
     await partner.operate('partner', 'set', partner.name, '--audience-bad-rows', '0.5');
     await partner.upload('share.csv', `${rows(0, 3)}nonsense,\n`);
@@ -116,7 +116,7 @@ describe('the file list of an audience', () => {
     expect(record).toMatchObject({ total_files: 1201, processed_files: 1201, failed_files: 0, rejected_rows: 0 });
   });
 
-  it('counts failed files and rejected rows behind the first 1,000 entries, and streams them without the entries', async () => {
+  it('counts failed files and rejected rows beyond the first 1,000 entries, and streams the counts without the entries', async () => {
     const { partner, audiences, stores } = market;
     await partner.upload('behind/0.csv', rows(0, 1));
     const { audienceId } = await audiences.create('Behind', 'behind/0.csv');

@@ -31,7 +31,7 @@ describe('matched devices of small audiences', () => {
     expect(await matchedOf(500, 501)).toEqual([0, 0]);
   });
 
-  it('the number is rounded down for fewer than 1,000 devices and exact otherwise', async () => {
+  it('the number of matched devices is rounded down in audiences of fewer than 1,000 devices and exact otherwise', async () => {
     expect(await matchedOf(0, 999)).toEqual([100, 100]);
     expect(await matchedOf(0, 1_000)).toEqual([120, 120]);
   });

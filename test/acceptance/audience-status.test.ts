@@ -36,7 +36,7 @@ describe('audience status', () => {
 
   /**
    * Polls an audience until all its files are loaded or failed. Returns every observed state in order. A state contains
-   * the status of the audience and the statuses of its files.
+   * the audience's status and the statuses of its files.
    */
   const watch = async (audienceId: number, afterFirstPoll: () => void = () => undefined): Promise<string[]> => {
     const seen: string[] = [];

@@ -138,7 +138,7 @@ describe('canceling and retrying imports', () => {
     expect((await readProblem(await post(market, id, 'retry'), 422)).detail).toContain('is a delete');
   });
 
-  it('requires the credentials of a partner-owned bucket again', async () => {
+  it('requires the credentials for a partner-owned bucket again when an import is retried', async () => {
     const credentials = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'x'.repeat(40), region: 'us-east-1' };
     const id = await market.api.queue({
       file_path: 's3://no-such-bucket/a.csv',

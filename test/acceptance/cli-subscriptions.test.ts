@@ -46,7 +46,7 @@ describe('inlet subscriptions', () => {
     expect(await run(`subscriptions show ${id}`)).toMatchObject({ code: 1 });
   });
 
-  it('rejects wrong options before it calls the service', async () => {
+  it('rejects invalid options before it calls the service', async () => {
     for (const options of [
       'create in/ --key-type foreign',
       'create in/ --key-type foreign --compressed --quiet-seconds 5 --marker x',

@@ -9,11 +9,11 @@ import { stopProcess } from '../support/running-service.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 
-// Tests the partner CLI on a terminal of 100 columns.
+// Tests the partner CLI in a 100-column terminal.
 
 const type = (sees: string, answer: string): Step => ({ sees, types: `${answer}${enter}` });
 
-describe('inlet on a terminal', () => {
+describe('inlet in a terminal', () => {
   let marketplace: Marketplace;
   let storage: Proxy;
   let cli: PartnerCli;
@@ -83,7 +83,7 @@ describe('inlet on a terminal', () => {
   });
 
   it('prompts for missing values of an import, redraws its progress, and shows the outcome', async () => {
-    // The download would take many minutes, but the test ends it when the progress bar appears.
+    // The download would take many minutes, but the test stops it when the progress bar appears.
     storage.make({ is: 'slow', bytesPerSecond: 20_000 });
     const goOn = async (): Promise<void> => Promise.resolve(storage.make({ is: 'none' }));
     const { code, raw, text } = await show('import good/ --watch', [
@@ -97,7 +97,7 @@ describe('inlet on a terminal', () => {
     expect(text).toMatch(/import \d+: done, 500,000 rows, 500,000 devices\n$/);
   });
 
-  it('prints tables that fit the terminal, with the same text with and without color', async () => {
+  it('prints tables that fit the terminal and contain the same text with and without color', async () => {
     await show('import bad.csv --key-type foreign --watch');
     const painted = await show('imports');
     expect(painted.raw).toContain('\x1b[32mdone\x1b[39m');

@@ -64,7 +64,7 @@ describe('inlet in a script', () => {
     return records.find(({ file_path }) => file_path === path)?.import_log_id;
   };
 
-  it('installs only a few packages and compiled code', () => {
+  it('installs only compiled code and a few packages', () => {
     const folder = join(cli.folder, 'node_modules/@inlet/cli');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     expect(files).toEqual(expect.arrayContaining(['main.js', 'LICENSE', 'README.md', 'package.json']));
@@ -92,7 +92,7 @@ describe('inlet in a script', () => {
     expect([code, err, out]).toEqual([0, '', expect.stringMatching(/^import \d+: done, 2 rows, 2 devices\n$/)]);
   });
 
-  it('prints every change as a line of JSON', async () => {
+  it('prints each change as one line of JSON', async () => {
     const { code, out } = await run('import good.csv --key-type foreign --mode replace --watch --json');
     const records = out
       .trimEnd()
@@ -242,7 +242,7 @@ describe('inlet in a script', () => {
     expect((await run('audience list --customer *')).out).not.toContain('Mended');
   });
 
-  it('dismisses a failed file of an audience', async () => {
+  it('dismisses a failed file in an audience', async () => {
     const made = await run('audience create Dismissed missing.csv --watch');
     const id = /audience (\d+): failed/.exec(made.out)?.[1];
     const shown = await run(`audience show ${id}`);
@@ -253,7 +253,7 @@ describe('inlet in a script', () => {
     expect(await run(`audience dismiss ${id} 999999`)).toMatchObject({ code: 1 });
   });
 
-  it('imports only the failed files again', async () => {
+  it('imports only the failed files when an import is retried', async () => {
     const path = `partly-${Date.now()}/`;
     await marketplace.partner.upload(`${path}1.csv`, `${device(1)},sports\n`);
     await marketplace.partner.upload(`${path}2.csv`, 'nonsense\n');
@@ -265,7 +265,7 @@ describe('inlet in a script', () => {
     expect(await json(`imports ${await lastImportOf(path)}`)).toMatchObject({ retry_of: id, total_rows: '1' });
   });
 
-  it('lists the event of a computed report', async () => {
+  it('lists the event for a computed report', async () => {
     const before =
       z
         .array(z.object({ sequence: z.int() }))
@@ -279,7 +279,7 @@ describe('inlet in a script', () => {
     expect(out).toMatch(/report\.ready +- +\/v2\/firstparty\/segments\/\d+\/composition$/m);
   });
 
-  it('shows attributes and limits and deletes the data of an attribute', async () => {
+  it("shows attributes and limits, and deletes an attribute's data", async () => {
     expect((await run('attributes')).out).toMatch(/^ *\d+ +sports +sports +yes$/m);
     expect(await json('limits')).toMatchObject({ open_jobs: 200 });
     expect((await run('limits')).out).toMatch(/^files_per_prefix +10,000$/m);
@@ -307,7 +307,7 @@ describe('inlet in a script', () => {
     });
   });
 
-  it('creates audiences for the customer of a user token', async () => {
+  it('creates audiences for the customer that a user token belongs to', async () => {
     const { userToken } = await marketplace.partner.createCustomer('Blue Shoes');
     const asCustomer = { INLET_USER_TOKEN: userToken };
     expect(await run('audience create Shoes members.csv --watch', asCustomer)).toMatchObject({ code: 0 });
@@ -359,7 +359,7 @@ describe('inlet in a script', () => {
     expect((await run('imports 999999')).err).toMatch(/^ {2}request: [\w-]{8,}$/m);
   });
 
-  it('logs in with an issued file, saves a profile that only its owner can read, and logs out', async () => {
+  it('logs in with a credentials file, saves a profile that only its owner can read, and logs out', async () => {
     const { partner, service } = marketplace;
     const { endpoint, region } = readAddresses().s3;
     const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = partner.storageKeys;

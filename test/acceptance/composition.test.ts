@@ -130,7 +130,7 @@ describe('audience composition', () => {
     }
   });
 
-  it('finds attributes by a part of their name in any case', async () => {
+  it('finds attributes by part of their name, regardless of case', async () => {
     const found = await report('?name=POR');
     expect(found.attributes.map(({ name }) => name)).toEqual(['sport']);
     expect(found.totals).toEqual({ entries: 1, small: 0, hidden: 0 });
@@ -153,7 +153,7 @@ describe('audience composition', () => {
     expect(answer.headers.get('link')).toBeNull();
   });
 
-  it("rejects another list's cursor", async () => {
+  it('rejects a cursor from another list', async () => {
     for (const cursor of ['bm8', Buffer.from('audiences.20').toString('base64url')]) {
       const answer = await market.api.request(path(`?cursor=${cursor}`));
       expect(problemSchema.parse(await readProblem(answer))).toMatchObject({ status: 400, code: 'invalid_request' });

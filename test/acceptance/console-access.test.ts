@@ -26,7 +26,7 @@ import { audienceClient } from './audience-client.ts';
 
 type Role = 'partner' | 'customer' | 'link' | 'operator';
 
-/** What a role may do: nothing, use its own data, or read only the one audience of a link. */
+/** What a role may do: nothing, use its own data, or read only the audience that a link opens. */
 type Access = 'denied' | 'own' | 'linked';
 
 const access = (partner: Access, customer: Access, link: Access): Readonly<Record<Role, Access>> => ({
@@ -131,7 +131,7 @@ const statusSchema = z.looseObject({ code: z.string() });
 
 type Tenant = { readonly target: Target & { readonly uploadId: string }; readonly marker: string };
 
-describe('the access of a session', () => {
+describe('session access', () => {
   let stores: TestStores;
   let deps: Wired;
   let provider: DemoProvider;
@@ -200,7 +200,7 @@ describe('the access of a session', () => {
       );
       return Number(made[0]?.id);
     });
-  /** A key and a customer that nobody uses. */
+  /** A key and a customer that nothing else uses. */
   const newSpare = async (marker: string, owner: BarePartner) => {
     const key = await addApiKey(deps, owner, { name: marker, scopes: ['audience:read'] });
     const customer = await createCustomer(deps, owner.name, `${marker} spare`);
@@ -276,7 +276,7 @@ describe('the access of a session', () => {
       { operation: 'completeUpload', method: 'POST', path: `${upload}/complete`, body: {} },
       { operation: 'abortUpload', method: 'DELETE', path: upload, body: {} },
     ];
-    // These changes would need a user of the storage. The invalid body is rejected after the access was checked.
+    // These changes would need a storage user. The body is invalid and is rejected after the access check.
     const storageKeys = [
       { operation: 'listStorageKeys', method: 'GET', path: '/v1/storage-keys' },
       { operation: 'rotateStorageKeys', method: 'POST', path: '/v1/storage-keys/rotate', body: { overlap_hours: -1 } },
@@ -308,7 +308,7 @@ describe('the access of a session', () => {
   }
   const codeOf = (text: string): string => statusSchema.parse(JSON.parse(text)).code;
 
-  it('has a row for every documented operation', () => {
+  it('is specified for every documented operation', () => {
     const operations = documented.filter(({ deprecated, path }) => !deprecated && !path.startsWith('/health'));
     expect(Object.keys(rows).toSorted()).toEqual(operations.map(({ operationId }) => operationId).toSorted());
     const called = new Set(callsOf(tenantOf('partner')).map(({ operation }) => operation));
@@ -319,7 +319,7 @@ describe('the access of a session', () => {
     ['otherPartner', 'otherCustomer', 'partner', 'customer', 'link'].map((tenant) => ({ role, tenant })),
   );
 
-  it.each(cases)('of the role $role to data of the tenant $tenant', async ({ role, tenant }) => {
+  it.each(cases)('is as specified for the role $role and data of the tenant $tenant', async ({ role, tenant }) => {
     const browser = browserOf(role);
     const { marker, target } = tenantOf(tenant);
     const isOwn = role === tenant || (role === 'customer' && tenant === 'link');
@@ -347,19 +347,19 @@ describe('the access of a session', () => {
         call.operation === 'listImportLogs';
       if (!mayKnow && text.includes(marker)) wrong.push(`reveals ${problem}`);
       if (expectsDenial || isOfOperator || !/\/\d+|\/uploads\/./.test(call.path)) continue;
-      // What another tenant has does not exist, whatever the call does with it.
+      // Another tenant's data is reported as missing, whatever the call would do with it.
       const isForeign = !isOwn && !isOfPartner;
-      // A customer's path outside of its folder is rejected before anything is looked up. The other call renames.
+      // A customer's path outside its folder is rejected before anything is looked up. The other call is a rename.
       const isPathRejected = status === 400 && codeOf(text) === 'invalid_file_path';
       if (isForeign && status !== 404 && !isPathRejected) wrong.push(`finds ${problem}`);
-      // The same operation on own data shows that the call itself is valid. Nothing was exported.
+      // The same operation on the role's own data shows that the call itself is valid. Nothing was exported.
       const readsOwn = !isForeign && call.method === 'GET' && !/(?:Rejects|Proof)$/.test(call.operation);
       if (readsOwn && status === 404) wrong.push(problem);
     }
     expect(wrong).toEqual([]);
   });
 
-  it.each(['cross-site', 'same-site'])('is refused for every request that a %s page has started', async (site) => {
+  it.each(['cross-site', 'same-site'])('is refused for every request that a %s page starts', async (site) => {
     const headers = { 'sec-fetch-site': site };
     for (const role of ['partner', 'customer', 'link'] as const) {
       const browser = browserOf(role);
@@ -386,7 +386,7 @@ describe('the access of a session', () => {
     }
   });
 
-  it('needs a CSRF token for every operation with another method than GET', async () => {
+  it('requires a CSRF token for every operation whose method is not GET', async () => {
     const browser = await signInWithKey(api.url, partner.apiKey);
     const stranger = await signInWithKey(api.url, partner.apiKey);
     const unsafe = documented.filter(({ method, path }) => method !== 'GET' && !path.startsWith('/health'));

@@ -10,13 +10,13 @@ import { type Audiences, joinAudiences } from '../support/start-audiences.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
 
-// A rejected row shows the text of a file. A customer who could load any file below the prefix could read the files of
-// the partner and of its other customers this way.
+// A rejected row shows the text of a file. If customers could load any file below the prefix, they could read the files
+// of the partner and of its other customers this way.
 
 const secret = 'secret-row-of-the-partner';
 const secretOfOther = 'secret-row-of-the-other-customer';
 
-describe('the files of a customer who is signed in to the console', () => {
+describe('files of a customer who is signed in to the console', () => {
   let market: Audiences;
   let customer: Browser;
   let other: Browser;
@@ -81,7 +81,7 @@ describe('the files of a customer who is signed in to the console', () => {
     `${market.partner.prefix}${folder}`,
   ];
 
-  it('can be loaded, and their rejected rows can be read', async () => {
+  it('a customer can load its own files and read their rejected rows', async () => {
     expect(await rejectedTexts(customer, ownAudience)).toEqual(['broken-row-of-the-customer']);
     const appended = await send(customer, 'PATCH', `${audiencePath}/${ownAudience}`, {
       file_path: `${folder}own/a.csv`,
@@ -89,7 +89,7 @@ describe('the files of a customer who is signed in to the console', () => {
     expect(appended.status).toBe(204);
   });
 
-  it('are the only files from which an audience can be created or appended to', async () => {
+  it('a customer cannot create an audience from, or append to it, any other files', async () => {
     for (const path of refusedPaths()) {
       for (const [method, target] of [
         ['POST', audiencePath],
@@ -106,13 +106,13 @@ describe('the files of a customer who is signed in to the console', () => {
     expect(texts.join()).not.toContain('secret');
   });
 
-  it('have rejected rows that no other customer can read', async () => {
+  it("no other customer can read the rejected rows of a customer's files", async () => {
     const response = await send(other, 'GET', `${audiencePath}/${ownAudience}/errors`);
     expect(response.status).toBe(404);
     expect(await response.text()).not.toContain('broken-row');
   });
 
-  it('do not limit the program of the partner, which chooses the path for its customer', async () => {
+  it("the partner's own program can choose any path for its customer", async () => {
     const client = audienceClient(market.service.url, market.partner.apiKey, userToken);
     const { audienceId } = await client.create('Chosen by the partner', 'daily/');
     expect(await rejectedTexts(customer, audienceId)).toEqual([secret]);

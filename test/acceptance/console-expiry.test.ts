@@ -8,7 +8,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
 
-describe('the end of a session of the console', () => {
+describe('the end of a console session', () => {
   const idleSeconds = 4;
   const sessionSeconds = 10;
   const background = { headers: { 'x-inlet-background': '1' } };
@@ -33,7 +33,7 @@ describe('the end of a session of the console', () => {
     await stores.drop();
   });
 
-  it('an idle session ends, and a session in use does not', async () => {
+  it('an idle session ends, and a session that is in use does not', async () => {
     const [idle, used] = [await signInWithKey(api.url, partner.apiKey), await signInWithKey(api.url, partner.apiKey)];
     const since = performance.now();
     while (performance.now() - since < (idleSeconds + 1) * 1000) {
@@ -62,7 +62,7 @@ describe('the end of a session of the console', () => {
     }
   });
 
-  it('a session whose user stays signed in does not end, and its end is known', async () => {
+  it('a session is extended when its user stays signed in, and reports when it will end', async () => {
     const browser = await signInWithKey(api.url, partner.apiKey);
     const since = performance.now();
     let last = Date.parse(browser.signedIn.idle_expires_at);
@@ -82,7 +82,7 @@ describe('the end of a session of the console', () => {
     expect(withoutToken.status).toBe(403);
   });
 
-  it('a session ends although its page refreshes itself and follows a record', async () => {
+  it('a session ends even though its page refreshes itself and follows a record', async () => {
     const { audienceId } = await audienceClient(api.url, partner.apiKey).create('Followed', 'a.csv');
     const [polling, following] = [
       await signInWithKey(api.url, partner.apiKey),
@@ -105,7 +105,7 @@ describe('the end of a session of the console', () => {
     expect(last).toEqual({ polling: 401, following: 401 });
   });
 
-  it('a session in use ends after the maximum duration', async () => {
+  it('a session that is in use ends after the maximum duration', async () => {
     const since = performance.now();
     const browser = await signInWithKey(api.url, partner.apiKey);
     const expiresIn = Date.parse(browser.signedIn.expires_at) - Date.now();

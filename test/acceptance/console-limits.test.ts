@@ -11,7 +11,7 @@ import { type TestStores, createStores } from '../support/stores.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 import { audienceClient } from './audience-client.ts';
 
-describe('the limits of a session of the console', () => {
+describe('the limits of console sessions', () => {
   const perKey = 30;
   const perPartner = 40;
   let stores: TestStores;
@@ -55,7 +55,7 @@ describe('the limits of a session of the console', () => {
     throw new Error('no request was rejected');
   }
 
-  it('are apart from those of API keys, so that a browser cannot use up the requests of a program', async () => {
+  it("console limits are separate from the limits of API keys, so that a browser cannot use up a program's requests", async () => {
     const partner = await newBarePartner(deps);
     const link = await openLink(partner, await newCustomer(partner));
     const rejected = await exhaust(link);
@@ -73,7 +73,7 @@ describe('the limits of a session of the console', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
   });
 
-  it('apply to all sessions of a user together, and to all sessions of a partner', async () => {
+  it('console limits apply to all sessions of a user together, and to all sessions of a partner together', async () => {
     const partner = await newBarePartner(deps);
     const [one, another] = [await signInWithKey(api.url, partner.apiKey), await signInWithKey(api.url, partner.apiKey)];
     const others = [];
@@ -87,7 +87,7 @@ describe('the limits of a session of the console', () => {
     expect((await withKey(partner)).status).toBe(200);
   });
 
-  it('show the usage of the partner only to the partner', async () => {
+  it("a partner's usage is shown only to the partner", async () => {
     const partner = await newBarePartner(deps);
     const userToken = await newCustomer(partner);
     const read = async (browser: Browser) =>

@@ -11,7 +11,7 @@ import { type AudienceClient, audienceClient, audiencePath } from './audience-cl
 
 const linkSchema = z.strictObject({ url: z.string(), expires_at: z.iso.datetime() });
 
-describe('one-time links to the report of an audience', () => {
+describe("one-time links to an audience's report", () => {
   let stores: TestStores;
   let deps: Wired;
   let api: ServiceProcess & { readonly url: string };
@@ -112,13 +112,13 @@ describe('one-time links to the report of an audience', () => {
     }
   });
 
-  it('a session of the console cannot create links', async () => {
+  it('a console session cannot create links', async () => {
     const browser = await signInWithKey(api.url, partner.apiKey);
     const { segmentId: own } = await audienceClient(api.url, partner.apiKey).create('Own', 'a.csv');
     expect(await codeOf(await browser.request(pathOf(own), { method: 'POST' }))).toEqual([403, 'scope_missing']);
   });
 
-  it('a revoked API key ends its links and the sessions from its links', async () => {
+  it('revoking an API key ends its links and the sessions that they opened', async () => {
     const { apiKey, id } = await addApiKey(deps, partner);
     const own = audienceClient(api.url, apiKey);
     const made = await audienceClient(api.url, partner.apiKey).create('Of a key', 'a.csv');
@@ -137,7 +137,7 @@ describe('one-time links to the report of an audience', () => {
     expect(await codeOf(await open(unused))).toEqual([401, 'console_link_invalid']);
   });
 
-  it('a revoked user token ends its links and the sessions from its links', async () => {
+  it('revoking a user token ends its links and the sessions that they opened', async () => {
     const { token, id } = await createUserToken(deps, partner.name, 'Retail Co');
     rememberSecrets(token.reveal());
     const own = audienceClient(api.url, partner.apiKey, token.reveal());

@@ -13,9 +13,9 @@ import { waitUntil } from '../support/wait-until.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
 
-// Uses API keys to sign in. The tests of the OpenID Connect sign-in are in console-sign-in.test.ts.
+// Uses API keys to sign in. console-sign-in.test.ts tests the sign-in with OpenID Connect.
 
-describe('a session of the console', () => {
+describe('a console session', () => {
   let stores: TestStores;
   let deps: Wired;
   let api: ServiceProcess & { readonly url: string };
@@ -161,7 +161,7 @@ describe('a session of the console', () => {
     expect((await open.request(audiencePath)).status).toBe(200);
   });
 
-  it('a page that shows an earlier user cannot act as the user who signed in later', async () => {
+  it('a page opened by an earlier user cannot act as the user who signed in later', async () => {
     const browser = await signIn();
     const before = browser.csrfToken();
     await browser.exchange('api-key', { api_key: partner.apiKey, user_token: userToken });
@@ -188,7 +188,7 @@ describe('a session of the console', () => {
     expect(await codeOf(await browser.request(audiencePath))).toEqual([401, 'unauthenticated']);
   });
 
-  it('a sign-in replaces a session that was planted in the browser', async () => {
+  it('a sign-in replaces a session cookie that was planted in the browser', async () => {
     const attacker = await signIn();
     const victim = openBrowser(api.url);
     const [, planted = ''] = attacker.cookies().split('=');
@@ -199,7 +199,7 @@ describe('a session of the console', () => {
     expect((await attacker.session()).signed_in).toBe(false);
   });
 
-  it('a subject keeps its 20 latest sessions', async () => {
+  it('an API key keeps only its 20 latest sessions', async () => {
     const { apiKey } = await addApiKey(deps, partner);
     const browsers = [];
     for (let n = 0; n < 21; n += 1) browsers.push(await signInWithKey(api.url, apiKey));

@@ -12,7 +12,7 @@ import { audienceClient, audiencePath } from './audience-client.ts';
 
 // Uses a real OpenID provider and a real API process.
 
-describe('sign-in to the console at an OpenID Connect issuer', () => {
+describe('sign-in to the console through an OpenID Connect issuer', () => {
   let stores: TestStores;
   let deps: Wired;
   let provider: DemoProvider;
@@ -114,7 +114,7 @@ describe('sign-in to the console at an OpenID Connect issuer', () => {
     expect((await browser.session()).signed_in).toBe(false);
   });
 
-  it('a response without the cookie of the browser that started the sign-in is rejected', async () => {
+  it('a response without the cookie from the browser that started the sign-in is rejected', async () => {
     const callback = await beginSignIn(openBrowser(api.url), { account: 'dana' });
     const victim = openBrowser(api.url);
     const done = await victim.request(callback.pathname + callback.search);
@@ -122,7 +122,7 @@ describe('sign-in to the console at an OpenID Connect issuer', () => {
     expect(victim.cookies()).toBe('');
   });
 
-  it('a response with the cookie of another sign-in is rejected', async () => {
+  it('a response with the cookie from another sign-in is rejected', async () => {
     const callback = await beginSignIn(openBrowser(api.url), { account: 'dana' });
     const victim = openBrowser(api.url);
     await beginSignIn(victim, { account: 'carl' });
@@ -173,7 +173,7 @@ describe('sign-in to the console at an OpenID Connect issuer', () => {
     expect(await locationWith(state.expiresAt)).toBe('/console/');
   });
 
-  it('a HEAD request, as link previews send it, does not finish a sign-in', async () => {
+  it('a HEAD request, such as one from a link preview, does not complete a sign-in', async () => {
     const browser = openBrowser(api.url);
     const callback = await beginSignIn(browser, { account: 'dana' });
     const head = await browser.request(callback.pathname + callback.search, { method: 'HEAD' });
@@ -203,7 +203,7 @@ describe('sign-in to the console at an OpenID Connect issuer', () => {
     },
   );
 
-  it('a sign-in ends the session that the browser had before', async () => {
+  it("a sign-in ends the browser's previous session", async () => {
     const browser = openBrowser(api.url);
     await signInAtProvider(browser, { account: 'dana' });
     const before = browser.cookies();
@@ -212,7 +212,7 @@ describe('sign-in to the console at an OpenID Connect issuer', () => {
     expect((await fetch(api.url + audiencePath, { headers: { cookie: before } })).status).toBe(401);
   });
 
-  it('while the issuer is down, the page says so', async () => {
+  it('a sign-in reports that the issuer is down', async () => {
     const other = await startConsoleProvider();
     const own = await startApi({ ...stores.environment, ...other.settings }, 'console-issuer-down');
     await other.close();

@@ -20,7 +20,7 @@ import { audienceClient, audiencePath } from './audience-client.ts';
 /** A file's status, row count, and codes. */
 type FileResult = { readonly status: number; readonly rows: number; readonly codes: readonly string[] };
 
-/** The first row and the count for each code. A file failure has no row. At most 100 rows per reason are kept. */
+/** The first row and the count for each code. A file failure has no row. At most 100 rows are kept per reason. */
 function codesOf(lines: readonly LoadErrorRecord[]): string[] {
   const byCode = Map.groupBy(lines, ({ code }) => code);
   return [...byCode].map(([code, of]) => `${code} ${of[0]?.row ?? 'file'} ${of.length}`).toSorted();
@@ -73,7 +73,7 @@ async function checkAsAudience(
 
 const chosen = inject('campaign') === 'long' ? corpusFiles : sampleCorpus(1);
 
-describe('a corpus of malformed and unusual files that are loaded together', { timeout: 300_000 }, () => {
+describe('a corpus of malformed and unusual files loaded together', { timeout: 300_000 }, () => {
   let market: Marketplace;
 
   beforeAll(async () => {

@@ -139,7 +139,7 @@ describe(`a corpus of ${imported.length} malformed and unusual files`, { timeout
   it('the corpus leaves the staging tables empty', async () => {
     const staged = `SELECT DISTINCT table FROM system.parts WHERE active AND rows > 0 AND database = currentDatabase()
       AND table IN ('staged_attributes_local', 'staged_devices_local', 'job_keys_local')`;
-    // The worker drops the last job's staging table just after the job ends.
+    // The worker drops the last job's staging table shortly after the job ends.
     await waitUntil('the staging tables are empty', async () => (await selectOnShards(stores, staged)).length === 0);
     expect(await selectOnShards(stores, staged)).toEqual([]);
   });

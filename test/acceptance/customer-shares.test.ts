@@ -11,7 +11,7 @@ import { type AudienceClient, audienceClient, audiencePath } from './audience-cl
 
 type Caller = { readonly id: number | null; readonly client: AudienceClient };
 
-describe('a customer that has used up its share', () => {
+describe("a customer with half of its partner's limits", () => {
   let market: Audiences;
   let greedy: Caller;
   let partner: Caller;
@@ -34,7 +34,7 @@ describe('a customer that has used up its share', () => {
     withDatabase(market.stores, (db) => db.query(text, [...values]));
   const problemOf = async (answer: Response) => problemSchema.strict().parse(await readProblem(answer));
 
-  it('sees its share in the limits, which is half of the limits of its partner', async () => {
+  it("sees limits that are half of its partner's", async () => {
     const limitsOf = async ({ client }: Caller) => {
       const limits = limitsSchema.parse(await (await client.request('/v1/limits')).json());
       return [limits.open_uploads, limits.open_exports, limits.waiting_requests];
@@ -43,7 +43,7 @@ describe('a customer that has used up its share', () => {
     expect(await limitsOf(greedy)).toEqual([50, 5, 2]);
   });
 
-  it('starts no more uploads, and others do', async () => {
+  it('cannot start more uploads than its share, while other customers still can', async () => {
     await execute(
       `INSERT INTO upload (partner_id, customer_id, object_key, storage_id, expires_at)
        SELECT $1, $2, n::text, n::text, now() + interval '1 hour' FROM generate_series(1, 49) n`,
@@ -60,7 +60,7 @@ describe('a customer that has used up its share', () => {
     for (const other of others) expect((await start(other)).status).toBe(201);
   });
 
-  it('requests no more exports of rejected rows, and others do', async () => {
+  it('cannot request more exports of rejected rows than its share, while other customers still can', async () => {
     await market.partner.upload('some/a.csv', 'nonsense,x\n');
     const exportOf = async ({ client }: Caller) => {
       const { audienceId } = await client.create('Rejects', 'some/a.csv');
@@ -70,7 +70,7 @@ describe('a customer that has used up its share', () => {
       return { audienceId, path: `${audiencePath}/${audienceId}/files/${file?.file_id}/rejects` };
     };
     const { audienceId, path } = await exportOf(greedy);
-    // No worker claims them, and none of this partner while one of them is claimed.
+    // No worker claims these exports, or any other export of this partner while one of them is claimed.
     await execute(
       `WITH file AS (
          INSERT INTO job_file (job_id, partner_id, key, path, etag, size, status, batch_id, audience_id, generation)
@@ -88,14 +88,14 @@ describe('a customer that has used up its share', () => {
     for (const other of others) expect((await post(other, (await exportOf(other)).path)).status).toBe(202);
   });
 
-  it('waits for no more events, and others do', async () => {
+  it('cannot have more waiting requests than its share, while other customers still can', async () => {
     const leave = new AbortController();
     const wait = ({ client }: Caller, seconds: number, signal?: AbortSignal) =>
       client.request('/v1/events?after=999999999', {
         headers: { prefer: `wait=${seconds}` },
         ...(signal ? { signal } : {}),
       });
-    // A request that gets no slot is answered at once, so it is sent again.
+    // A request that gets no slot is answered immediately, so it is sent again.
     const keepWaiting = async (): Promise<void> => {
       while (!leave.signal.aborted)
         await wait(greedy, 60, leave.signal).then(

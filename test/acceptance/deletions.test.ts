@@ -8,7 +8,7 @@ import { createPartner } from '../support/partners.ts';
 import { type Marketplace, joinMarketplace } from '../support/start-marketplace.ts';
 import { withDatabase } from '../support/stores.ts';
 
-describe('deletions of devices', () => {
+describe('device deletions', () => {
   let marketplace: Marketplace;
   let cli: PartnerCli;
   let environment: Record<string, string>;
@@ -53,7 +53,7 @@ describe('deletions of devices', () => {
     return ran.out;
   };
 
-  it('are listed in pages, newest first, without those of other partners', async () => {
+  it('a partner can list its own deletions in pages, newest first', async () => {
     const pages: (readonly number[])[] = [];
     for (let next: string | null = '?limit=2'; next !== null;) {
       const page = await list(next);
@@ -64,7 +64,7 @@ describe('deletions of devices', () => {
     expect(pages).toEqual([[fifth, fourth], [third, second], [first]]);
   });
 
-  it('are listed by status and time', async () => {
+  it('deletions can be filtered by status and time', async () => {
     expect((await list('?status=3')).ids).toEqual([ids[3]]);
     expect((await list('?status=0,1')).ids).toEqual([]);
     expect((await list('?created_from=2026-11-02&created_to=2026-11-04T12:00:00Z')).ids).toEqual([ids[2], ids[1]]);
@@ -72,10 +72,10 @@ describe('deletions of devices', () => {
     expect(wrong.status).toBe(400);
   });
 
-  it('are requested, listed, shown, and proved on the command line', async () => {
+  it('deletions can be requested, listed, shown, and proved on the command line', async () => {
     const requested = await out(`deletions request ${device(1)} ${device(2).toUpperCase()} --json`);
     const { deletion_id: id } = z.object({ deletion_id: z.int() }).parse(JSON.parse(requested));
-    // A worker of the shared service can be fast or slow.
+    // The shared service's worker can be fast or slow.
     const status = '(pending|running|done)';
     expect(await out(`deletions show ${id}`)).toMatch(new RegExp(`^ *${id} +${status} .* ids +2 +`, 'm'));
     expect(await out('deletions list --limit 1')).toMatch(new RegExp(`^ *${id} +${status} `, 'm'));
@@ -90,7 +90,7 @@ describe('deletions of devices', () => {
     expect(await out(words)).toBe(await out(words));
   });
 
-  it('reject wrong options before the service is called', async () => {
+  it('invalid command-line options are rejected before the service is called', async () => {
     for (const options of ['request', `request ${device(1)} --file a.csv`, 'show x', 'list --status none'])
       expect(await run(`deletions ${options}`), options).toMatchObject({ code: 2 });
   });

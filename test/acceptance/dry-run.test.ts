@@ -43,7 +43,7 @@ describe('a dry run of an import', { timeout: 120_000 }, () => {
     const total_rows = file.accepted_rows + file.rejected_rows;
     const found = { status: file.error ? 3 : 2, total_rows, codes };
     const { unique_devices: _devices, ...whole } = expected;
-    // A sample that is not the whole file covers only the first rows.
+    // A sample that does not contain the whole file covers only the first rows.
     const covered = {
       status: 2,
       total_rows,
@@ -77,7 +77,7 @@ describe('a dry run of an import', { timeout: 120_000 }, () => {
     expect(await market.api.list()).toEqual(before);
   });
 
-  it('reports what would make the whole import fail', async () => {
+  it('reports an error that would make the whole import fail', async () => {
     expect((await dryRun({ file_path: 'missing.csv' })).error?.code).toBe('no_files');
     const invalid = await problemOf({ file_path: 'many/', key_type: 1 });
     expect(invalid).toMatchObject({ status: 400, code: 'compressed_required' });

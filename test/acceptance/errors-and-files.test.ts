@@ -20,7 +20,7 @@ const good = 'several/6-good.csv';
 const zeroId = '00000000-0000-0000-0000-000000000000';
 const tooLong = `${deviceId(1)},1,DE,0,${'sport|'.repeat(20_000)}sport`;
 
-/** The rejected rows of the first file in order, with the reason, the line, and the text that is shown for it. */
+/** The rejected rows of the first file in order, each with its reason, its line, and the text that is shown for it. */
 const rejections: readonly [RejectReason, string | Buffer, string][] = [
   ['line_too_long', tooLong, tooLong.slice(0, 200)],
   ['invalid_utf8', bytes('ff fe 2c c3 28 2c ed a0 80'), String.raw`\xff\xfe,\xc3(,\xed\xa0\x80`],
@@ -63,7 +63,7 @@ const expectedErrors: readonly LoadErrorRecord[] = [
   failed(utf16, 'wrong_encoding', 'The file starts with a UTF-16 byte-order mark.'),
 ];
 
-describe('errors and files of an import', () => {
+describe("an import's errors and files", () => {
   let market: Marketplace;
   let id: number;
 
@@ -169,7 +169,7 @@ describe('errors and files of an import', () => {
     }
   });
 
-  it('lists every file with its result in byte order of the keys', async () => {
+  it('lists every file with its result, in the byte order of the keys', async () => {
     const [files = []] = await filePages(1000);
     const summary = files.map(
       ({ bytes: _size, bytes_read: _read, last_modified: _modified, updated_at: _time, ...file }) => file,

@@ -121,7 +121,7 @@ describe('event streams', () => {
     async () => {
       const file = await packedRows(rows, 'sport');
       await jobs.partner.upload('large.csv.gz', file);
-      // The throttled download takes eight seconds on any machine.
+      // The throttled download takes eight seconds, even on a fast machine.
       storage.make({ is: 'slow', bytesPerSecond: file.length / 8 });
       const id = await jobs.api.queue({ file_path: 'large.csv.gz', key_type: 1 });
       const { audienceId } = await jobs.audiences.create('Summer', 'members/');

@@ -20,7 +20,7 @@ import { apiClient } from './api-client.ts';
 
 const never = new AbortController().signal;
 
-describe('devices that no partner holds', () => {
+describe('a device that no partner holds', () => {
   let market: Audiences;
 
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe('devices that no partner holds', () => {
   });
   afterAll(() => market.stop());
 
-  /** What a worker does when the period has ended. */
+  /** Does what a worker does when the period has ended. */
   const forget = async (matchedDevices: () => Promise<unknown>): Promise<void> => {
     const before = await matchedDevices();
     const { INLET_POSTGRES_URL: url } = market.stores.config;
@@ -46,7 +46,7 @@ describe('devices that no partner holds', () => {
       await sql`UPDATE sweep SET ran_at = now() - interval '8 days' WHERE name = 'known devices rebuilt'`.execute(db);
       const knownDevices = clickhouseKnownDevicesRebuild(engine);
       await forgetUnheldDevices({ ...deps, knownDevices, knownDevicesStore, rebuildDays: 7 }, never);
-      // The audience is counted when a worker has folded it.
+      // The audience is counted after a worker has folded it.
       await waitUntil('the audience is matched again', async () => {
         await refreshMatched(deps, never);
         return (await matchedDevices()) !== before;
@@ -57,7 +57,7 @@ describe('devices that no partner holds', () => {
     }
   };
 
-  it('are forgotten, and no longer count as matched', async () => {
+  it('is forgotten and no longer counts as matched', async () => {
     const ids = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, n) => device(from + n));
     await market.makeKnown(ids(0, 1500));
     const other = await createPartner(market.stores.environment);

@@ -23,7 +23,7 @@ const memoryOfShards = (): number[] => shardPids.map((pid) => memoryOfProcess(pi
  */
 type Memory = { readonly statement: number; readonly shardGrowth: number; readonly worker: number };
 
-describe(`a small gzip file that unpacks to ${unpackedGibibytes} GiB`, { timeout: 120_000 }, () => {
+describe(`a small gzip file that decompresses to ${unpackedGibibytes} GiB`, { timeout: 120_000 }, () => {
   let market: Marketplace;
 
   afterEach(() => market.stop());

@@ -79,7 +79,7 @@ describe('hostile sources', () => {
     }
   });
 
-  it('hostile sources never make a worker connect to a non-public address, and cause a warning in the log', async () => {
+  it('hostile sources never make a worker connect to a non-public address, and the worker logs a warning', async () => {
     const ids = [];
     for (const { value } of hostile('bucket', 'accepted')) {
       ids.push(await market.api.queue({ ...own, file_path: `s3://${value}/in/a.csv` }));

@@ -40,12 +40,12 @@ describe('import size limits', () => {
     expect(await load(path, compressed)).toMatchObject({ status: 2, total_rows, errors: null });
   });
 
-  it('rejects all files under a prefix with one file too many', async () => {
+  it('rejects all files under a prefix that contains one file too many', async () => {
     expect(await load('four/')).toMatchObject({ status: 3, total_rows: '0', unique_devices: '0' });
     expect(await failureOf('four/')).toEqual(['too_many_files', 'More than 3 files begin with "four/".']);
   });
 
-  it('rejects an uncompressed file with one byte too many', async () => {
+  it('rejects an uncompressed file that is one byte too large', async () => {
     expect(await failureOf('longer.csv')).toEqual([
       'file_too_large',
       `The file has ${plain + 1} bytes; the limit is ${plain}.`,

@@ -43,7 +43,7 @@ describe('a key rotation at the issuer', () => {
   ];
 
   it.for(inject('campaign') === 'long' ? situations : situations.slice(0, 1))(
-    'a key rotation causes no rejected valid token and ends tokens of withdrawn keys in time, with $who',
+    'a key rotation never rejects a valid token and invalidates tokens signed with withdrawn keys in time, with $who',
     async (given, { annotate }) => {
       const newToken = (): Promise<string> => issuer.token(market.partner.name, 'Acme');
       const over = new AbortController();
@@ -86,7 +86,7 @@ describe('a key rotation at the issuer', () => {
         longest.push(taken - goneAt);
         for (let more = 0; more < 10; more++) expect((await call(oldToken)).status).toBe(401);
       };
-      // A token in flight can be rejected if its key is withdrawn at that moment.
+      // A token can be rejected if its key is withdrawn while the request is in flight.
       const goodCalls = () => calls.filter(({ kid, end }) => end < (withdrawn.get(kid) ?? Infinity));
       const others = [caller, caller, ...given.intruders.map(() => intruder)].map(repeat);
       try {

@@ -151,7 +151,7 @@ describe('user tokens from an OpenID Connect issuer', () => {
 });
 
 describe('an installation with an OpenID Connect issuer', () => {
-  it('`inlet doctor` checks the issuer and rejects incomplete settings', async () => {
+  it('lets `inlet doctor` check the issuer and reject incomplete settings', async () => {
     const issuer = await startIssuer();
     const stores = await createStores('one');
     const environment = { ...stores.environment, ...issuer.settings };

@@ -21,7 +21,7 @@ describe('attributes', () => {
   const operate = (...parameters: string[]): Promise<string> =>
     market.partner.operate('attribute', ...parameters, '--partner', market.partner.name);
 
-  it('attributes are created, renamed, linked, and retired by the operator and visible to their partner', async () => {
+  it('the operator creates, renames, links, and retires attributes, which are visible to their partner', async () => {
     const sport = await market.partner.createAttribute('sprot', 'sport', 'golf');
     const golf = await market.partner.createAttribute('golf');
     await operate('rename', String(sport), '--name', 'sport');

@@ -56,7 +56,7 @@ describe('row operations in files', () => {
     expect(await state()).toEqual(pairs([sport, 20], [sport, 21], [news, 3]));
   });
 
-  it('a replacing job replaces nothing if a file fails', async () => {
+  it('a replacing job replaces nothing if one of its files fails', async () => {
     const before = await state();
     const log = await load({ 'a.csv': `${device(30)},sport\n`, 'b.csv': 'nonsense,sport\n' }, { mode: 'replace' });
     expect(log.status).toBe(3);

@@ -13,8 +13,8 @@ import { waitUntil } from '../support/wait-until.ts';
 
 const path = '/v1/marketplace/subscriptions';
 
-// Without a notification, the worker lists a prefix once in this hour.
-describe('notifications of new objects', () => {
+// Without a notification, the worker lists a prefix only once an hour, so not again during the test.
+describe('notifications about new objects', () => {
   let market: Marketplace;
   let url: string;
   let bucket: string;
@@ -53,7 +53,7 @@ describe('notifications of new objects', () => {
     return found.some((object) => object.path === name && object.state === 'imported');
   };
 
-  it('are sent to the URL that inlet notification-url prints', async () => {
+  it('the URL that inlet notification-url prints accepts notifications', async () => {
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/notifications\/[\w-]{43}$/);
     expect(JSON.parse(await operatorOutput(environment, ['notification-url', '--json']))).toEqual({ url });
     const without = await runOperator(market.stores.environment, ['notification-url']);
@@ -62,7 +62,7 @@ describe('notifications of new objects', () => {
     expect((await fetch(`${url}x`, { method: 'POST' })).status).toBe(404);
   });
 
-  it('start an import when Ceph sends them', async () => {
+  it('a notification from Ceph starts an import', async () => {
     const id = await subscribe('ceph/');
     await market.partner.upload('ceph/1.csv', `${device(1)},sport\n`);
     const object = { key: `${market.partner.prefix}ceph/1.csv` };
@@ -70,7 +70,7 @@ describe('notifications of new objects', () => {
     await waitUntil('it is imported', () => isImported(id, 'ceph/1.csv'), 30);
   });
 
-  it('start an import when Amazon EventBridge sends an event', async () => {
+  it('an event from Amazon EventBridge starts an import', async () => {
     const id = await subscribe('aws/a b+%/');
     await market.partner.upload('aws/a b+%/1.csv', `${device(2)},sport\n`);
     const event = (key: string): object => ({

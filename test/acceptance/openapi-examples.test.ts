@@ -25,7 +25,7 @@ const check = answerChecker(document);
 /** Sorts operations so that creates run before reads, and clears and deletes run last. */
 const order = ['POST', 'GET', 'PATCH', 'PUT', 'DELETE'];
 const positionOf = ({ operationId, method }: DescribedOperation): number =>
-  // Other operations need the customer.
+  // The customer is removed last, because other operations need it.
   operationId === 'removeCustomer' ? order.length : order.indexOf(method);
 const operations = operationsOf(document).toSorted((one, other) => positionOf(one) - positionOf(other));
 
@@ -46,7 +46,7 @@ async function makeFailedFile({ stores }: Audiences): Promise<void> {
   );
 }
 
-/** Makes the audience of the examples exist, because an earlier example may have deleted it. */
+/** Ensures that the examples' audience exists, because an earlier example may have deleted it. */
 async function restoreAudience({ stores }: Audiences): Promise<void> {
   await withDatabase(stores, (client) =>
     client.query(`UPDATE audience SET deleted_at = NULL, name = 'Summer' WHERE id = 1`),
@@ -69,14 +69,14 @@ async function makeAppend({ stores }: Audiences, status: 0 | 3): Promise<void> {
   });
 }
 
-/** Makes the import of the examples wait again, so that the example can cancel it. The next example retries it. */
+/** Makes the examples' import wait again, so that one example can cancel it. The next example retries it. */
 async function reopenImport({ stores }: Audiences): Promise<void> {
   await withDatabase(stores, (client) =>
     client.query('UPDATE job SET status = 0, listed_at = NULL, finished_at = NULL WHERE id = 1'),
   );
 }
 
-/** Logs the event that the example sends again. */
+/** Logs the event that the example replays. */
 async function logEvent({ stores, partner }: Audiences): Promise<void> {
   await withDatabase(stores, (client) =>
     client.query(
@@ -116,7 +116,7 @@ describe('OpenAPI examples', () => {
     await makeExampleWorld(service);
     await withDatabase(service.stores, async (client) => {
       await insertDeletion(client, service.partner.id, 5);
-      // The sweep for idle lanes would let a worker run the append that an example cancels.
+      // Otherwise, the sweep for idle lanes would let a worker run the append that an example cancels.
       await client.query(
         `INSERT INTO sweep (name, ran_at) VALUES ('wake lanes', now() + interval '1 day')
          ON CONFLICT (name) DO UPDATE SET ran_at = excluded.ran_at`,
@@ -131,7 +131,7 @@ describe('OpenAPI examples', () => {
     for (const { audience_id } of await service.audiences.list()) await service.audiences.settled(audience_id);
   }
 
-  /** The ID of an upload contains its path and expires, and a storage key must exist, so these examples cannot be valid. */
+  /** An upload ID contains its path and expires, and a storage key must exist, so these examples cannot be valid. */
   async function validUrlOf({ operationId }: DescribedOperation, documented: string): Promise<string> {
     if (operationId === 'revokeStorageKey') return documented.replace(/[^/]+$/, await createExampleStorageKey(service));
     return documented.includes(uploadExample.upload_id)

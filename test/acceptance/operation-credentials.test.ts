@@ -152,7 +152,7 @@ describe('insufficient credentials', () => {
     ];
     customerToken = used.token.reveal();
     rememberSecrets(customerToken, issued.token.reveal());
-    // A key with this scope alone can rotate it.
+    // A key with only this scope can rotate it.
     const [managed, ended] = [await newKey({ scopes: ['keys:write'] }), await newKey({})];
     const made = await Promise.all(
       [undefined, customerToken].map((userToken) => createThree(audienceClient(api.url, owner.apiKey, userToken))),
@@ -197,7 +197,7 @@ describe('insufficient credentials', () => {
     await stores.drop();
   });
 
-  /** Returns a webhook of the owner. It is created again after it was deleted. */
+  /** Returns a webhook of the owner. Creates it again if it was deleted. */
   async function webhookIdOf(ids: Ids): Promise<number> {
     if (ids === unknownIds) return unknownIds.webhook_id;
     webhook.id ??= await createWebhook();
@@ -215,7 +215,7 @@ describe('insufficient credentials', () => {
     return created.webhook_id;
   }
 
-  /** Returns a subscription of the owner. It is created again after it was deleted. */
+  /** Returns a subscription of the owner. Creates it again if it was deleted. */
   async function subscriptionIdOf(ids: Ids): Promise<number> {
     if (ids === unknownIds) return unknownIds.subscription_id;
     subscription.id ??= await createSubscription();
@@ -231,7 +231,7 @@ describe('insufficient credentials', () => {
     return z.object({ subscription_id: z.int() }).parse(await answer.json()).subscription_id;
   }
 
-  /** Returns a storage key of the owner. It is created again after it was revoked. */
+  /** Returns a storage key of the owner. Creates it again if it was revoked. */
   async function storageKeyIdOf(ids: Ids): Promise<string> {
     if (ids === unknownIds) return 'UNKNOWN';
     storageKey.id ??= await createStorageKey();
@@ -259,7 +259,7 @@ describe('insufficient credentials', () => {
     return cookie;
   }
 
-  /** Returns an open upload of the owner of the IDs. */
+  /** Returns an open upload of the partner or customer that the IDs belong to. */
   async function uploadIdOf(ids: Ids): Promise<string> {
     if (ids === unknownIds) return 'unknown';
     const known = uploadIds.get(ids);
@@ -399,8 +399,8 @@ describe('insufficient credentials', () => {
           scope === 'any' ? { ...lacking, code: null } : { status: 403, code: 'scope_missing', detail },
         );
         const enough = summaryOf(await ask(operation, owners, { apiKey: only.get(one) ?? '' }));
-        // The audience has no failed file to dismiss and no such append, no part is stored, and an audience can be
-        // deleted only once. Operations detect this only after the scope check.
+        // The audience has no failed file to dismiss and does not contain the append. No part is stored, and an
+        // audience can be deleted only once. Operations detect this only after the scope check.
         const isIncomplete =
           /^(?:dismissFile|requestAudienceRejects|getAudienceRejects|cancelAppend|retryAppend|deleteAudience|completeUpload)/.test(
             operation.operationId,
@@ -412,7 +412,7 @@ describe('insufficient credentials', () => {
   );
 
   it.each(ofOperators)(
-    '$operationId: returns 403 to every key, and 403 to every session of a partner',
+    '$operationId: returns 403 to every key and every partner session',
     async (operation) => {
       const detail = 'Only an operator who is signed in to the console has the scope "operator".';
       const refusal = { status: 403, code: 'scope_missing', detail };
@@ -441,7 +441,7 @@ describe('insufficient credentials', () => {
   });
 
   it.each(withKey)(
-    "$operationId: returns no data of the customer or the partner for another customer's token",
+    "$operationId: returns no data of the customer or its partner to another customer's token",
     async (operation) => {
       const { ofOtherCustomer } = rowOf(operation);
       const userToken = ofOtherCustomer === 'own' ? token.maker : token.empty;
@@ -463,7 +463,7 @@ describe('insufficient credentials', () => {
     },
   );
 
-  /** A new webhook has a secret of its own. */
+  /** A new webhook has its own secret. */
   const withoutSecret = (text: string): string =>
     text.replace(/"secret":"(whsec_[^"]*)"/, (_field, secret: string) => {
       rememberSecrets(secret);

@@ -101,7 +101,7 @@ function waitForAlerts(...expected: readonly string[]): Promise<void> {
   });
 }
 
-/** Runs a command that a response lists. */
+/** Runs a command from a response. */
 async function run(command: string | undefined): Promise<string> {
   const [program, ...parameters] = command?.split(' ') ?? [];
   expect(program).toBe('inlet');
@@ -121,7 +121,7 @@ describe('the operator API without a worker', () => {
     jobs.push(await firstApi.queue({ file_path: 'missing.csv', key_type: 1 }));
   });
 
-  it('lists the lane with the oldest job first, with what it waits for and the commands', async () => {
+  it('lists the lane with the oldest job first, and shows why each lane waits and which commands apply to it', async () => {
     const lanes = await lanesOf();
     expect(lanes.map(({ partner }) => partner)).toEqual([first.name, second.name]);
     expect(lanes[0]).toMatchObject({
@@ -142,8 +142,8 @@ describe('the operator API without a worker', () => {
     expect(Date.now() - Date.parse(lanes[0]?.since ?? '')).toBeLessThan(60_000);
   });
 
-  it('pages through lanes, jobs, and partners with the links', async () => {
-    // The times of a partner's last activity are recorded after its requests, so they can change in between.
+  it('returns lanes, jobs, and partners in pages that link to the next page', async () => {
+    // A partner's last activity is recorded after its requests, so it can change in between.
     const ids = z.array(z.object({ partner_id: z.int(), job_id: z.int() }).partial());
     for (const [list, count] of [
       ['lanes', 2],
@@ -162,7 +162,7 @@ describe('the operator API without a worker', () => {
     }
   });
 
-  it('shows that a backup pauses all lanes', async () => {
+  it('shows that all lanes are paused by a backup', async () => {
     await withDatabase(stores, async (client) => {
       await client.query('SELECT pg_advisory_lock($1)', [advisoryLocks.backupCut]);
       const lanes = await lanesOf();
@@ -205,7 +205,7 @@ describe('the operator API without a worker', () => {
     });
   });
 
-  it('lists commands that have the described effect', async () => {
+  it('lists commands that do what they say', async () => {
     const canceled = await jobOf(jobs[2] ?? 0);
     expect(canceled).toMatchObject({ status: 0, canceled: false, files: [], has_more_files: false });
     await run(canceled.cli.find(({ action }) => action === 'cancel')?.command);
@@ -270,7 +270,7 @@ describe('the state of ClickHouse', () => {
     expect(JSON.stringify(replicas)).not.toContain(configured[0]?.password);
   });
 
-  it('shows a server that stops responding as not reachable within two seconds', async () => {
+  it('shows within two seconds that a server has become unreachable', async () => {
     const [reachable = '', stalling = ''] = (stores.environment['INLET_CLICKHOUSE_URLS'] ?? '').split(',');
     const proxy = await startProxy(stalling);
     const urls = { INLET_CLICKHOUSE_URLS: `${reachable},${proxy.address}` };
@@ -294,7 +294,7 @@ describe('the state of ClickHouse', () => {
     }
   });
 
-  it('reports that the topology differs', async () => {
+  it('reports that the configured topology differs from the recorded one', async () => {
     const [only = ''] = (stores.environment['INLET_CLICKHOUSE_URLS'] ?? '').split(',');
     const other = await startApi({ ...stores.environment, INLET_CLICKHOUSE_URLS: only }, 'operator-one-shard');
     try {
@@ -312,7 +312,7 @@ describe('backups', () => {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-operator-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('shows the outcome of each attempt, and the newest complete backup', async () => {
+  it('shows the outcome of each backup attempt, and the newest complete backup', async () => {
     expect(backupsSchema.parse((await read('backups')).body)).toEqual({ newest_complete: null, backups: [] });
     const target = join(folder, `backup-${process.pid}`);
     await operatorOutput(stores.environment, ['backup', target]);
@@ -329,7 +329,7 @@ describe('backups', () => {
   });
 });
 
-describe('access to the operator API', () => {
+describe('the operator API', () => {
   it('uses at most two read-only connections, which it opens for the first request', async () => {
     const own = await startApi(stores.environment, 'operator-pool');
     const connections = () =>
@@ -340,7 +340,7 @@ describe('access to the operator API', () => {
         return rows.length;
       });
     try {
-      // The other api process has its own connections.
+      // The other API process has its own connections.
       const before = await connections();
       await apiClient(own.url, first.apiKey).list();
       expect(await connections()).toBe(before);

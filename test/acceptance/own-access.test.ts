@@ -21,7 +21,7 @@ const answerSchema = z.looseObject({
 });
 type Answer = z.infer<typeof answerSchema> & { readonly status: number; readonly headers: Headers };
 
-describe('own access', () => {
+describe('self-service access', () => {
   let stores: TestStores;
   let deps: Wired;
   let api: ServiceProcess & { readonly url: string };
@@ -97,7 +97,7 @@ describe('own access', () => {
       expect(JSON.stringify(keys)).not.toContain('hash');
     });
 
-    it.each(scopes)('a key without %s creates no key with it and rotates no key that has it', async (scope) => {
+    it.each(scopes)('a key without %s can neither create a key with this scope nor rotate one that has it', async (scope) => {
       await freshPartner();
       const fewer = await keyWith(scopes.filter((one) => one !== scope));
       const made = await send(fewer, 'POST', '/v1/keys', { scopes: [scope] });
@@ -110,7 +110,7 @@ describe('own access', () => {
       expect(await statusOf(partner.apiKey)).toBe(200);
     });
 
-    it('a key that a key creates never expires later than its creator', async () => {
+    it('a key that was created with another key never expires later than that key', async () => {
       await freshPartner();
       const temporary = await keyWith(scopes, 3_600);
       const [, creator] = await list(partner.apiKey, '/v1/keys');
@@ -132,7 +132,7 @@ describe('own access', () => {
       expect(new Date(bySession.expires_at ?? '') <= new Date(String(creator?.['expires_at']))).toBe(true);
     });
 
-    it('a session that signs out while it creates keys creates none without the expiry of its key', async () => {
+    it("a session that signs out while it creates keys creates no key that outlives the session's own key", async () => {
       await freshPartner();
       const temporary = await keyWith(scopes, 3_600);
       const create = { method: 'POST', body: JSON.stringify({ name: 'raced', scopes: ['keys:write'] }) };
@@ -149,7 +149,7 @@ describe('own access', () => {
       expect(raced.filter(({ expires_at }) => expires_at === null)).toEqual([]);
     });
 
-    it('a rotated key works for the overlap, and with an overlap of 0 it stops at once in every process', async () => {
+    it('a rotated key works until the overlap ends, and an overlap of 0 disables it immediately in every process', async () => {
       await freshPartner();
       const old = await send(partner.apiKey, 'POST', '/v1/keys', { scopes: ['marketplace:read'] });
       const next = await send(partner.apiKey, 'POST', `/v1/keys/${old.key_id}/rotate`, { overlap_hours: 168 });
@@ -166,7 +166,7 @@ describe('own access', () => {
       expect([ended.status, ended.code]).toEqual([404, 'not_found']);
     });
 
-    it('a revoked key stops at once in every process, together with its sessions', async () => {
+    it('a revoked key stops working immediately in every process, and its sessions end', async () => {
       await freshPartner();
       const made = await send(partner.apiKey, 'POST', '/v1/keys', { scopes: [...scopes] });
       const session = await signInWithKey(other.url, made.api_key ?? '');
@@ -178,7 +178,7 @@ describe('own access', () => {
       expect((await send(partner.apiKey, 'DELETE', `/v1/keys/${made.key_id}`)).status).toBe(204);
     });
 
-    it('a revoked key creates nothing after its revocation has returned', async () => {
+    it('a revoked key creates nothing after its revocation is confirmed', async () => {
       await freshPartner();
       for (let round = 0; round < 5; round += 1) {
         const thief = await keyWith(scopes);
@@ -194,7 +194,7 @@ describe('own access', () => {
       }
     });
 
-    it('the last key that can manage keys is revoked only with force', async () => {
+    it('the last key that can manage keys can be revoked only with force', async () => {
       await freshPartner();
       const [first] = await list(partner.apiKey, '/v1/keys');
       const path = `/v1/keys/${String(first?.['key_id'])}`;
@@ -204,7 +204,7 @@ describe('own access', () => {
       expect(await statusOf(partner.apiKey)).toBe(401);
     });
 
-    it('a repeated request creates one key and does not contain it, and the stored request does not either', async () => {
+    it('a repeated request creates only one key, and neither its response nor the stored request contains the key', async () => {
       await freshPartner();
       const once = { 'idempotency-key': 'create-1' };
       const first = await send(partner.apiKey, 'POST', '/v1/keys', { scopes: ['keys:read'] }, once);
@@ -222,7 +222,7 @@ describe('own access', () => {
       expect([changed.status, changed.code]).toEqual([422, 'idempotency_key_reused']);
     });
 
-    it('a partner can have a bounded number of keys', async () => {
+    it('a partner can have only a limited number of keys', async () => {
       await freshPartner();
       await withDatabase(stores, (client) =>
         client.query(
@@ -241,7 +241,7 @@ describe('own access', () => {
   });
 
   describe('customers and user tokens', () => {
-    it('a customer is created, renamed, and removed, and its token works until then', async () => {
+    it('a customer can be created, renamed, and removed, and its token works until the removal', async () => {
       await freshPartner();
       const made = await send(partner.apiKey, 'POST', '/v1/customers', { name: '  Globex ' });
       expect(made).toMatchObject({ status: 201, name: 'Globex' });
@@ -266,7 +266,7 @@ describe('own access', () => {
       expect((await send(partner.apiKey, 'POST', '/v1/customers', { name: 'Globex Europe' })).status).toBe(201);
     });
 
-    it('a customer with audiences is not removed, and keeps its tokens until the audiences are deleted', async () => {
+    it('a customer cannot be removed and keeps its tokens until its audiences are deleted', async () => {
       await freshPartner();
       const made = await send(partner.apiKey, 'POST', '/v1/customers', { name: 'Globex' });
       const path = `/v1/customers/${String(made['customer_id'])}`;
@@ -283,7 +283,7 @@ describe('own access', () => {
       expect((await send(partner.apiKey, 'DELETE', path)).status).toBe(204);
     });
 
-    it('a revoked token stops at once in every process, and a repeated request issues one token', async () => {
+    it('a revoked token stops working immediately in every process, and a repeated request issues only one token', async () => {
       await freshPartner();
       const made = await send(partner.apiKey, 'POST', '/v1/customers', { name: 'Globex' });
       const path = `/v1/customers/${String(made['customer_id'])}/tokens`;
@@ -306,7 +306,7 @@ describe('own access', () => {
   });
 
   describe('attributes', () => {
-    it('an attribute is created, renamed, and retired, and its foreign keys move', async () => {
+    it('an attribute can be created, renamed, and retired, and its foreign keys can be moved', async () => {
       await freshPartner();
       const attributes = '/v1/marketplace/attributes';
       const sports = await send(partner.apiKey, 'POST', attributes, {
@@ -345,7 +345,7 @@ describe('own access', () => {
       ]);
     });
 
-    it('a repeated request creates one attribute, even if it was renamed in between', async () => {
+    it('a repeated request creates only one attribute, even if the attribute was renamed in between', async () => {
       await freshPartner();
       const once = { 'idempotency-key': 'attribute-1' };
       const path = '/v1/marketplace/attributes';
@@ -405,7 +405,7 @@ describe('own access', () => {
     });
   });
 
-  describe('the sessions of the console', () => {
+  describe('console sessions', () => {
     it("a customer's session manages nothing, and a partner's session has no scope that its key lacks", async () => {
       await freshPartner();
       const customer = await send(partner.apiKey, 'POST', '/v1/customers', { name: 'Globex' });

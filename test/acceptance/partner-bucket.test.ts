@@ -162,7 +162,7 @@ describe("importing from a partner's own bucket", () => {
     }
   });
 
-  it('reports every invalid field with the detail of the first', async () => {
+  it('reports every invalid field, with the first one in the detail', async () => {
     const credentials = { roleArn: 'inlet', region: 'moon-1' };
     const problem = await market.api.expectProblem(request('in/', { file_path: 'in/', credentials }));
     expect(problem).toMatchObject({ status: 400, code: 'invalid_file_path' });
@@ -177,7 +177,7 @@ describe("importing from a partner's own bucket", () => {
 
   it('never stores credentials in plain text and deletes them when the job ends', async () => {
     const secret = own.credentials.secretAccessKey;
-    // The download would take minutes, but the test ends it after the first check.
+    // The download would take minutes, but the test stops it after the first check.
     const lines = Array.from({ length: 100_000 }, (_, n) => `${device(n)},sport\n`).join('');
     await own.upload('large.csv.gz', gzipSync(lines, { level: 1 }));
     storage.make({ is: 'slow', bytesPerSecond: 20_000 });

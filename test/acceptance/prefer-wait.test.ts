@@ -45,7 +45,7 @@ describe('Prefer: wait', () => {
     expect(known.seconds).toBeLessThan(10);
   });
 
-  it('the wait preference is ignored if it is malformed or has no effect', async () => {
+  it('the wait preference is ignored if it is malformed or cannot have an effect', async () => {
     const path = pathOf(await jobs.queue());
     for (const prefer of ['wait', 'wait=0', 'wait=x', 'respond-async', 'wait=-5']) {
       const { result, seconds } = await timed(() => ask(path, { prefer }));

@@ -51,12 +51,13 @@ describe('a service without static keys', () => {
     await market.partner.upload('a.csv', `${device(1)},sport\n`);
     const job = await market.api.queue({ file_path: 'a.csv', key_type: 1 });
     expect(await market.api.waitForEnd(job)).toMatchObject({ status: 2, total_rows: '1' });
-    // The api and the worker renew their credentials themselves and do not request them for every call.
+    // The API and the worker reuse their credentials until they need to renew them, instead of requesting them for
+    // every call.
     expect(identities.issued()).toBeGreaterThan(0);
     expect(identities.issued()).toBeLessThan(10);
   });
 
-  it('inlet doctor names the identity and never shows its secrets', async () => {
+  it('inlet doctor shows the identity but never its secrets', async () => {
     const { out, err } = await runOperator({ ...market.stores.environment, ...settings }, ['doctor']);
     expect(out).toContain(
       `ok     Storage identity: access key ${keys.accessKeyId} from a web identity token (IRSA), valid until 20`,

@@ -76,7 +76,7 @@ describe('rate limits', () => {
     }
     expect(admitted).toBeLessThanOrEqual(mostPerKey);
     expect(admitted).toBeGreaterThanOrEqual(mostPerKey - 3 * (portion - 1));
-    // Reservations of the other processes are not lost. Each process can still use its own.
+    // The other processes' reservations are not lost. Each process can still use its own.
     expect(admitted + (await useUp(partner.apiKey)).admitted).toBe(mostPerKey);
 
     expect(rejected.status).toBe(429);
@@ -97,7 +97,8 @@ describe('rate limits', () => {
     await waitForEarlyWindow();
     const answers = await Promise.all(Array.from({ length: 480 }, (_, number) => ask(number, apiKey)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
-    // Requests that are left in one process cannot be used if other processes have reserved the partner's last requests.
+    // A process cannot use its remaining requests for a key if other processes have reserved the partner's last
+    // requests.
     const admitted = countAdmitted(answers) + (await useUp(apiKey)).admitted;
     expect(admitted).toBeLessThanOrEqual(mostPerKey);
     expect(admitted).toBeGreaterThan(mostPerKey * 0.9);
@@ -140,7 +141,7 @@ describe('rate limits', () => {
     expect(strange.headers.get('ratelimit')).toBeNull();
   });
 
-  it('four API processes still admit requests when the requests cannot be counted', async () => {
+  it('four API processes still admit requests when they cannot count them', async () => {
     const { apiKey } = await newBarePartner(deps);
     await withDatabase(stores, (client) => client.query('ALTER TABLE request_window RENAME TO elsewhere'));
     const answer = await ask(0, apiKey);

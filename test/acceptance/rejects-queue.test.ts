@@ -63,7 +63,7 @@ describe('exports of rejected rows on one worker', () => {
   };
   const ofImport = (id: number): string => `/v1/marketplace/import/${id}/rejects`;
 
-  it('take turns, so that a small export of one partner ends before a large one of another', async () => {
+  it("exports take turns, so that one partner's small export finishes before another partner's large one", async () => {
     await post(market.api, ofImport(imports.large));
     await post(market.api, ofImport(imports.second));
     await post(othersApi, ofImport(imports.ofOther));
@@ -75,10 +75,10 @@ describe('exports of rejected rows on one worker', () => {
         return deps.rejectQueue.commitFile(claim, file, outcome);
       },
     };
-    // Every turn ends after one file, as after a file that takes ten seconds.
+    // Here, every turn ends after one file, as if each file took ten seconds.
     await exportRejects({ ...deps, rejectQueue, log: silentLog }, signal, 0);
     const { large, second, ofOther } = imports;
-    // When nobody else waits, a turn does not end.
+    // A turn does not end while no other partner is waiting.
     expect(order).toEqual([large, ofOther, second, ofOther, large, large, large, second]);
     for (const [api, id, files] of [
       [market.api, large, 4],
@@ -90,7 +90,7 @@ describe('exports of rejected rows on one worker', () => {
     }
   });
 
-  it('wait while the storage answers every request with an internal error', async () => {
+  it('exports wait while the storage answers every request with an internal error', async () => {
     const storage = await startProxy(readAddresses().s3.endpoint);
     const during = await wireAll(configFor({ ...market.stores.environment, INLET_S3_ENDPOINT: storage.address }));
     const execute = (text: string) => withDatabase(market.stores, (db) => db.query(text, [imports.outage]));
@@ -114,7 +114,7 @@ describe('exports of rejected rows on one worker', () => {
     }
   });
 
-  it('end when their audience is deleted, and their objects are removed', async () => {
+  it('exports end when their audience is deleted, and their objects are removed', async () => {
     const answer = await market.api.request(`${audiencePath}/${audienceId}/files`);
     const [file] = audienceFileListSchema.parse(await answer.json());
     await post(market.api, `${audiencePath}/${audienceId}/files/${file?.file_id}/rejects`);
@@ -137,7 +137,7 @@ describe('exports of rejected rows on one worker', () => {
     expect(await deps.rejectQueue.renew(claim, 10, null)).toBe(false);
     const outcome = { is: 'done', key, bytes: 4, rows: 1 } as const;
     expect(await deps.rejectQueue.commitFile(claim, toExport, outcome)).toBe(false);
-    // The worker may still write until it notices, so the objects are removed after its lease.
+    // The worker may keep writing until it notices the deletion, so the objects are removed after its lease expires.
     await exportRejects({ ...deps, log: silentLog }, signal);
     expect(await objects()).toBe(1);
     const execute = (text: string) =>

@@ -74,7 +74,7 @@ async function codeOf(answer: Response, status: number): Promise<string> {
   return problemSchema.parse(await readProblem(answer)).code;
 }
 
-/** The end of an export is written together with its event. */
+/** The end of an export is recorded together with its event. */
 async function eventsOf(api: ApiClient, path: string): Promise<z.infer<typeof eventListSchema>> {
   const events = eventListSchema.parse(await (await api.request('/v1/events?limit=1000')).json());
   return events.filter(({ link }) => link === path);
@@ -82,7 +82,7 @@ async function eventsOf(api: ApiClient, path: string): Promise<z.infer<typeof ev
 
 const csvHeader = ['file', 'row', 'column', 'code', 'text'];
 
-describe('the rejected rows of an import', () => {
+describe("an import's rejected rows", () => {
   let market: Marketplace;
   beforeAll(async () => {
     market = await joinMarketplace();
@@ -101,7 +101,7 @@ describe('the rejected rows of an import', () => {
     return id;
   };
 
-  it('are exported completely, with the line number, reason, and text of each row', { timeout: 900_000 }, async () => {
+  it('rejected rows are exported completely, with the line number, reason, and text of each row', { timeout: 900_000 }, async () => {
     const rows = inject('campaign') === 'long' ? 10_000_000 : 100_000;
     const content = Buffer.concat([...rowsWithBadOnes(rows)]);
     await market.partner.upload('large.csv.gz', gzipSync(content, { level: 1 }));
@@ -122,7 +122,7 @@ describe('the rejected rows of an import', () => {
     expect(done.bytes_read).toBe(done.bytes_total);
     const seconds = (Date.parse(done.finished_at ?? '') - Date.parse(done.requested_at)) / 1000;
     process.stdout.write(`${rows} rows: loaded in ${loadSeconds} s, rejected rows exported in ${seconds} s\n`);
-    // A small load takes so little time that the interval between two checks for exports would decide the ratio.
+    // A small load is so fast that the ratio would mainly depend on the interval between two checks for exports.
     expect(seconds / loadSeconds).toBeLessThanOrEqual(inject('campaign') === 'long' ? 1 : Number.POSITIVE_INFINITY);
 
     const [file] = await filesOf(market.api, id);
@@ -134,7 +134,7 @@ describe('the rejected rows of an import', () => {
     expect((await download(file)).equals(bruteForce('large.csv.gz', content)), 'the same bytes').toBe(true);
   });
 
-  it('are listed per file, and files without rejected rows are omitted', async () => {
+  it('exported rows are listed per file, and files without rejected rows are omitted', async () => {
     const id = await imported('two/', { compressed: false });
     expect(await exported(market.api, id)).toMatchObject({ status: 2, files_total: 2, files_done: 2, rows: 3 });
     const files = await filesOf(market.api, id, '?limit=1');
@@ -159,13 +159,13 @@ describe('the rejected rows of an import', () => {
     expect(gunzipSync((await object.Body?.transformToByteArray()) ?? '').length).toBeGreaterThan(100);
   });
 
-  it('are exported once, however often they are requested', async () => {
+  it('rejected rows are exported only once, however often the export is requested', async () => {
     const id = await imported('two/a.csv');
     const first = await exported(market.api, id);
     expect(rejectsSchema.parse(await (await post(market.api, id)).json())).toEqual(first);
   });
 
-  it('are not imported by a prefix that covers the folder, unless the prefix names the folder', async () => {
+  it('exported rows are not imported by a prefix that covers their folder, unless the prefix names the folder', async () => {
     const id = await imported('two/a.csv');
     await exported(market.api, id);
     await market.partner.upload('rejoice.csv.gz', gzipSync(`${device(4)},${goodKey}\n`));
@@ -175,7 +175,7 @@ describe('the rejected rows of an import', () => {
     expect(named.errors?.map(({ code }) => code)).not.toContain('no_files');
   });
 
-  it('cannot be exported from a file that changed or is gone, and can be once it is restored', async () => {
+  it('rejected rows cannot be exported from a file that was changed or deleted, until the file is restored', async () => {
     await market.partner.upload('changing/a.csv', `${device(1)},${goodKey}\nnonsense,${goodKey}\n`);
     await market.partner.upload('changing/b.csv', `${device(2)},${goodKey}\nnonsense,${goodKey}\n`);
     const id = await imported('changing/', { compressed: false });
@@ -196,7 +196,7 @@ describe('the rejected rows of an import', () => {
     ]);
   });
 
-  it('are available only when the import has finished, and never for a delete', async () => {
+  it('rejected rows are available only when the import has finished, and never for a delete', async () => {
     const body = JSON.stringify({ key_type: 1, keys: [goodKey] });
     const answer = await market.api.request('/v1/marketplace/import', { method: 'DELETE', body });
     const { import_log_id: id } = queuedSchema.parse(await answer.json());
@@ -204,7 +204,7 @@ describe('the rejected rows of an import', () => {
     expect(await codeOf(await market.api.request(pathOf(id)), 404)).toBe('not_found');
   });
 
-  it('of another partner do not exist', async () => {
+  it('rejected rows cannot be found by another partner', async () => {
     const id = await imported('two/a.csv');
     await exported(market.api, id);
     const other: TestPartner = await createPartner(market.stores.environment);
@@ -214,7 +214,7 @@ describe('the rejected rows of an import', () => {
     expect(await codeOf(await post(stranger, id), 404)).toBe('not_found');
   });
 
-  it("are exported from a partner's own bucket to the shared bucket when its credentials are sent again", async () => {
+  it("rejected rows are exported from a partner's own bucket to the shared bucket when its credentials are sent again", async () => {
     const own = await createOwnBucket();
     await own.upload('in/day.csv', `${device(1)},${goodKey}\nnonsense,${goodKey}\n`);
     const source = { file_path: `s3://${own.bucket}/in/day.csv`, path_type: 1, credentials: own.credentials };
@@ -230,7 +230,7 @@ describe('the rejected rows of an import', () => {
     expect(left.rowCount, 'stored credentials').toBe(0);
   });
 
-  it("expire, and their objects are then removed, but not the partner's own files in the same folder", async () => {
+  it("exported rows expire and are removed, but the partner's own files in the same folder remain", async () => {
     const id = await imported('two/a.csv');
     const notes = `rejects/${id}/1/notes.txt`;
     await market.partner.upload(notes, 'mine');
@@ -246,7 +246,7 @@ describe('the rejected rows of an import', () => {
     expect(await exported(market.api, id), 'a new export').toMatchObject({ status: 2, rows: 2 });
   });
 
-  /** Reads the lines one by one. Knows the reasons from the generator of the rows, not from the row rule. */
+  /** Reads the lines one by one. Gets the expected reasons from the generator of the rows, not from the row rule. */
   function bruteForce(file: string, content: Buffer): Buffer {
     const quoted = (bytes: Uint8Array): Buffer =>
       Buffer.from(`"${Buffer.from(bytes).toString('latin1').replaceAll('"', '""')}"`, 'latin1');
@@ -265,7 +265,7 @@ describe('the rejected rows of an import', () => {
   }
 });
 
-describe('the rejected rows of a file of an audience', () => {
+describe('the rejected rows of a file in an audience', () => {
   let market: Audiences;
   beforeAll(async () => {
     market = await joinAudiences();
@@ -273,7 +273,7 @@ describe('the rejected rows of a file of an audience', () => {
   });
   afterAll(() => market.stop());
 
-  it('are exported with a URL to download them', async () => {
+  it('rejected rows can be exported and downloaded from a URL', async () => {
     const { audienceId } = await market.audiences.create('Rejects', 'some/a.csv');
     await market.audiences.settled(audienceId);
     const list = await market.api.request(`${audiencePath}/${audienceId}/files`);
@@ -311,7 +311,7 @@ describe('an export of rejected rows whose worker is killed', () => {
   });
   afterAll(() => market.stop());
 
-  it('is continued by another worker, which does not repeat complete files', async () => {
+  it('is continued by another worker, which does not repeat completed files', async () => {
     for (const name of ['a', 'b', 'c']) {
       const bad = `nonsense-${name},${goodKey}\n`.repeat(500);
       await market.partner.upload(`k/${name}.csv`, `${device(1)},${goodKey}\n${bad}`);

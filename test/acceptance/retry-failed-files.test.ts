@@ -41,7 +41,7 @@ describe('retrying only the failed files', () => {
   const visible = async (): Promise<string[]> => attributesOf(market.stores, market.partner.id);
   const of = (...numbers: number[]): string[] => numbers.map((n) => `${attribute} ${device(n)}`).toSorted();
 
-  it('imports the current versions of the failed files and leaves out new and loaded files', async () => {
+  it('imports the current versions of the failed files, but no new files and no files that were loaded', async () => {
     const { partner, api } = market;
     await partner.upload('in/1.csv', row(1));
     await partner.upload('in/2.csv', 'nonsense\n');
@@ -105,7 +105,7 @@ describe('retrying only the failed files', () => {
     expect(problemSchema.parse(await readProblem(answer)).errors).toMatchObject([{ pointer: '/files' }]);
   });
 
-  it('loads only the failed files of an append, and none that was dismissed or loaded later', async () => {
+  it("loads only an append's failed files, except those that were dismissed or loaded later", async () => {
     const { partner, audiences } = market;
     await partner.upload('set/1.csv', rows(0, 2));
     for (const n of [2, 3, 4]) await partner.upload(`set/${n}.csv`, 'nonsense,\n');
@@ -132,7 +132,7 @@ describe('retrying only the failed files', () => {
       code: 'append_not_retryable',
       detail: `Append ${appendId} has no failed files left to retry.`,
     });
-    // Every file under the path is loaded, of which only one is new.
+    // Every file under the path is loaded, and only one of them is new.
     await audiences.retry(audienceId, appendId);
     expect(await audiences.settled(audienceId)).toMatchObject({ unique_devices: 8 });
   });

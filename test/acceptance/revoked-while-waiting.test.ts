@@ -24,7 +24,7 @@ describe('revocation during a wait', () => {
     return { stream: stream.ended.then(() => stream.events.map(({ event }) => event).join(' ')), wait };
   }
 
-  /** Returns the outcome of each stream and request within the time limit. */
+  /** Returns each stream's and request's outcome within the time limit. */
   async function within(ends: readonly Ends[]): Promise<unknown[]> {
     const late = new Promise<'still open'>((resolve) => setTimeout(resolve, limitMs, 'still open'));
     return Promise.all(ends.flatMap(({ stream, wait }) => [Promise.race([stream, late]), Promise.race([wait, late])]));

@@ -62,7 +62,7 @@ describe('the packed SDK', () => {
     expect(examples.filter(({ prints }) => prints.length === 0)).toEqual([]);
   });
 
-  it.each(examples)('behaves as its README shows: $title', async (example) => {
+  it.each(examples)('the packed SDK behaves as its README shows: $title', async (example) => {
     const printed = await runExample(installed.folder, process.execPath, example);
     expect(printed.split('\n')).toEqual(expect.arrayContaining([...example.prints]));
   });

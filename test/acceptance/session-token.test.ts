@@ -36,7 +36,7 @@ describe("importing from a partner's own bucket with temporary credentials", () 
     expect(await codesOf(keys)).toBeNull();
   });
 
-  it('fails without the token, or with a token of other keys', async () => {
+  it('fails without the session token, or with a token that belongs to other keys', async () => {
     const { sessionToken, ...withoutToken } = keys;
     expect(await codesOf(withoutToken)).toEqual(['storage_credentials_rejected']);
     const tampered = `${sessionToken.slice(0, -8)}AAAAAAAA`;
@@ -55,7 +55,7 @@ describe("importing from a partner's own bucket with temporary credentials", () 
     });
   });
 
-  it('never stores the token in plain text', async () => {
+  it('never stores the session token in plain text', async () => {
     expect(await tablesThatHold(market.stores, keys.sessionToken)).toEqual([]);
     expect(await loggedStatementsThatHold(market.stores, keys.sessionToken)).toEqual([]);
   });

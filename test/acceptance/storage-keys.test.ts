@@ -76,7 +76,7 @@ describe('storage keys', () => {
       s3.destroy();
     }
   }
-  /** Returns who has changed the key, as the audit log names them. */
+  /** Returns the actors that changed the key, as the audit log names them. */
   const changesOf = async (accessKeyId: string): Promise<string[]> =>
     withDatabase(market.stores, async (client) => {
       const { rows } = await client.query<{ actor: string }>(
@@ -102,7 +102,7 @@ describe('storage keys', () => {
     expect(JSON.stringify(await list())).not.toContain(made.secret_access_key);
   });
 
-  it('with an overlap of 0, all other keys stop working within seconds', async () => {
+  it('a rotation with an overlap of 0 makes all other keys stop working within seconds', async () => {
     const { accessKeyId, secretAccessKey } = partner.storageKeys;
     const made = await rotate(0);
     await waitUntil('the old key has ended', async () => !(await works(accessKeyId, secretAccessKey)), 40);
@@ -131,7 +131,7 @@ describe('storage keys', () => {
     expect(stored).toMatch(/storage_key\.insert.*key \d+|key \d+.*storage_key\.insert/);
   });
 
-  it('a storage user has a bounded number of keys, even if rotations run at the same time', async () => {
+  it('a storage user has a limited number of keys, even if several rotations run concurrently', async () => {
     const responses = await Promise.all(
       Array.from({ length: 5 }, () => send('POST', '/v1/storage-keys/rotate', { body: '{}' })),
     );
@@ -146,14 +146,14 @@ describe('storage keys', () => {
     expect(await list()).toHaveLength(5);
   });
 
-  it('a rotation without a free place lets all other keys expire', async () => {
+  it('a rotation that exceeds the maximum number of keys is rejected but lets all other keys expire', async () => {
     const response = await send('POST', '/v1/storage-keys/rotate', { body: JSON.stringify({ overlap_hours: 1 }) });
     expect([response.status, await codeOf(response)]).toEqual([422, 'quota_exceeded']);
     const end = Date.now() + 3_600_000;
     for (const { expires_at } of await list()) expect(Date.parse(expires_at ?? '')).toBeLessThanOrEqual(end);
   });
 
-  it('a rotation without an overlap works without a free place, and ends all other keys before it returns', async () => {
+  it('a rotation without an overlap works at the maximum number of keys, and ends all other keys before it returns', async () => {
     expect(await list()).toHaveLength(5);
     const made = await rotate(0);
     expect((await list()).map(({ access_key_id }) => access_key_id)).toEqual([made.access_key_id]);
@@ -161,7 +161,7 @@ describe('storage keys', () => {
     expect(await works(made.access_key_id, made.secret_access_key)).toBe(true);
   });
 
-  it('a rotation above the quota for idempotency keys changes nothing', async () => {
+  it('a rotation that exceeds the quota for idempotency keys changes nothing', async () => {
     const { id, apiKey } = await createPartner(market.stores.environment);
     const before = await list(apiKey);
     await withDatabase(market.stores, (client) =>
@@ -173,7 +173,7 @@ describe('storage keys', () => {
     expect(await list(apiKey)).toEqual(before);
   });
 
-  it('after a rotation is killed, its key is removed and the partner has access again', async () => {
+  it('after a rotation is killed, its new key is removed and the partner has access again', async () => {
     const interrupted = await createPartner(market.stores.environment);
     const { apiKey, storageKeys } = interrupted;
     const hasAccess = () => works(storageKeys.accessKeyId, storageKeys.secretAccessKey, interrupted);
@@ -198,7 +198,7 @@ describe('storage keys', () => {
     expect(left[0]?.expires_at).not.toBeNull();
   });
 
-  it('a revocation ends one key before it returns, keeps the others, and is recorded', async () => {
+  it('a revocation ends one key before it returns, keeps the other keys, and is recorded', async () => {
     const revoker = await createPartner(market.stores.environment);
     const { apiKey, storageKeys } = revoker;
     const made = await rotate(72, { apiKey });
@@ -238,7 +238,7 @@ describe('storage keys', () => {
     expect(await works(made.access_key_id, made.secret_access_key, revoker)).toBe(true);
   });
 
-  it("another partner's key is not found, and keeps working", async () => {
+  it("another partner's key cannot be found or revoked", async () => {
     const { apiKey, storageKeys, ...other } = await createPartner(market.stores.environment);
     const response = await revoke(storageKeys.accessKeyId);
     expect([response.status, await codeOf(response)]).toEqual([404, 'not_found']);
@@ -248,7 +248,7 @@ describe('storage keys', () => {
   });
 
   it.each(['before', 'after'])(
-    'a revocation that is killed %s the storage removes the key ends it anyway',
+    'a revocation that is killed %s the storage removes the key still ends the key',
     async (moment) => {
       const interrupted = await createPartner(market.stores.environment);
       const { apiKey, storageKeys } = interrupted;
@@ -275,7 +275,7 @@ describe('storage keys', () => {
     },
   );
 
-  it('only the scope storage:write allows it, and no session of a customer', async () => {
+  it('managing storage keys requires the scope storage:write, and no customer session can do it', async () => {
     const made = await send('POST', '/v1/keys', {
       body: JSON.stringify({ scopes: ['marketplace:write', 'audience:write', 'keys:write'] }),
     });
@@ -295,7 +295,7 @@ describe('storage keys', () => {
     }
   });
 
-  it('without credentials of a storage administrator, the API says that it cannot manage storage keys', async () => {
+  it('without storage administrator credentials, the API reports that it cannot manage storage keys', async () => {
     const response = await send('GET', '/v1/storage-keys', { url: withoutAdmin.url });
     expect([response.status, await codeOf(response)]).toEqual([400, 'storage_keys_not_available']);
   });

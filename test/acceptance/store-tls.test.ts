@@ -125,7 +125,7 @@ describe('TLS to PostgreSQL and ClickHouse, with passwords from files', () => {
       ok: false,
       ca: 'foreign',
     },
-  ])('PostgreSQL, $what: accepted: $ok', async ({ changes, ok, ca }) => {
+  ])('PostgreSQL: accepts $what: $ok', async ({ changes, ok, ca }) => {
     const file = { none: '', own: own.ca, foreign: foreign.ca }[ca] ?? '';
     const out = await doctor({ ...changes, INLET_POSTGRES_CA_FILE: file });
     expect(out).toContain(ok ? 'ok     PostgreSQL: version' : 'FAIL   PostgreSQL: ');
@@ -134,7 +134,7 @@ describe('TLS to PostgreSQL and ClickHouse, with passwords from files', () => {
   it.each([
     { mode: 'verify-ca', ok: true },
     { mode: 'verify-full', ok: false },
-  ])('PostgreSQL, a host name that is not in the certificate with $mode: accepted: $ok', async ({ mode, ok }) => {
+  ])('PostgreSQL: accepts a host name that is not in the certificate with $mode: $ok', async ({ mode, ok }) => {
     const changes = {
       INLET_POSTGRES_URL_FILE: secretFile('other-name', postgres.url('localhost')),
       INLET_POSTGRES_SSLMODE: mode,
@@ -143,7 +143,7 @@ describe('TLS to PostgreSQL and ClickHouse, with passwords from files', () => {
     expect(out).toContain(ok ? 'ok     PostgreSQL: version' : 'FAIL   PostgreSQL: Hostname/IP does not match');
   });
 
-  it('ClickHouse: refuses a wrong CA, the public CAs, and a host name that is not in the certificate', async () => {
+  it('ClickHouse: rejects a wrong CA, the public CAs, and a host name that is not in the certificate', async () => {
     expect(await doctor({})).toContain('ok     ClickHouse, shard 1: version');
     expect(await doctor({ INLET_CLICKHOUSE_CA_FILE: foreign.ca })).toContain('FAIL   ClickHouse, shard 1: ');
     expect(await doctor({ INLET_CLICKHOUSE_CA_FILE: '' })).toContain('FAIL   ClickHouse, shard 1: ');
@@ -168,7 +168,7 @@ describe('TLS to PostgreSQL and ClickHouse, with passwords from files', () => {
     expect([...certificateProxy.clients]).toEqual(['inlet-worker']);
   });
 
-  it('names the file of a secret that cannot be read, and never its content', async () => {
+  it('names a secret file that cannot be read, but never shows its content', async () => {
     const { out, err, code } = await runOperator({ ...environment, INLET_POSTGRES_URL_FILE: '/nowhere' }, ['doctor']);
     expect(code).not.toBe(0);
     expect(out + err).toContain('INLET_POSTGRES_URL_FILE: cannot read the file /nowhere (ENOENT)');

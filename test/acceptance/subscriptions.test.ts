@@ -46,7 +46,7 @@ describe('subscriptions', () => {
     subscriptionSchema.strict().parse(await read(await send('PATCH', `${path}/${id}`, body)));
   const objects = async (id: number, query = '') =>
     subscriptionObjectListSchema.parse(await read(await send('GET', `${path}/${id}/objects${query}`)));
-  /** The paths and the states, oldest first. */
+  /** Returns the paths and states of the objects, oldest first. */
   const states = async (id: number): Promise<string[]> =>
     (await objects(id)).map(({ path: key, state }) => `${key} ${state}`).toReversed();
   const becomes = async (id: number, expected: readonly string[]): Promise<void> => {
@@ -76,7 +76,7 @@ describe('subscriptions', () => {
   const isVisible = async (n: number): Promise<boolean> =>
     (await attributesOf(market.stores, market.partner.id)).includes(`${attribute} ${device(n)}`);
 
-  it('imports each object that arrives, once, as an import of the subscription', async () => {
+  it('imports each object that arrives exactly once, as an import of the subscription', async () => {
     const id = await create('once/');
     await upload('once/1.csv', 1);
     await becomes(id, ['once/1.csv imported']);
@@ -111,7 +111,7 @@ describe('subscriptions', () => {
     expect(await importsOf(id)).toHaveLength(3);
   });
 
-  it('skips or imports the objects that exist already, at most as many per import as a job can have', async () => {
+  it('skips or imports objects that already exist, in imports of at most as many files as a job can have', async () => {
     for (const n of [21, 22, 23, 24]) await upload(`old/${n}.csv`, n);
     // The storage returns times in milliseconds, but the comparison is in whole seconds.
     await new Promise((resolve) => setTimeout(resolve, 1_100));
@@ -167,7 +167,7 @@ describe('subscriptions', () => {
     ]);
   });
 
-  it('waits for a schedule, and shows the next time', async () => {
+  it('waits for a schedule, and shows when the next import starts', async () => {
     const id = await create('nightly/', { trigger: { every_seconds: 3_600 } });
     await upload('nightly/1.csv', 41);
     await becomes(id, ['nightly/1.csv waiting']);
@@ -195,7 +195,7 @@ describe('subscriptions', () => {
     expect((await objects(id, '?state=imported')).map(({ path: key }) => key)).toEqual(['gone/1.csv']);
   });
 
-  it('imports a failed version again if its import is retried', async () => {
+  it('imports a failed version again when its import is retried', async () => {
     const id = await create('failed/');
     await market.partner.upload('failed/1.csv', 'nonsense\n');
     await becomes(id, ['failed/1.csv failed']);
@@ -224,7 +224,7 @@ describe('subscriptions', () => {
     expect(refused.code).toBe('import_not_retryable');
   });
 
-  it('keeps a version that is imported if a retry no longer finds it', async () => {
+  it('keeps an imported version in its state if a retry no longer finds the version', async () => {
     const id = await create('kept/', { trigger: { marker: 'done' } });
     await upload('kept/1.csv', 66);
     await market.partner.upload('kept/2.csv', 'nonsense\n');
@@ -239,7 +239,7 @@ describe('subscriptions', () => {
     await becomes(id, ['kept/1.csv imported', 'kept/2.csv failed', 'kept/done marker', 'kept/1.csv waiting']);
   });
 
-  it('imports nothing while it is paused, and what has arrived after it is resumed', async () => {
+  it('imports nothing while it is paused, and imports what has arrived once it is resumed', async () => {
     const id = await create('paused/');
     const paused = await update(id, { paused: true });
     expect(paused.status).toBe('paused');
@@ -252,7 +252,7 @@ describe('subscriptions', () => {
     await becomes(id, ['paused/1.csv imported']);
   });
 
-  it('is deleted together with what it has seen', async () => {
+  it('a subscription is deleted together with its list of objects', async () => {
     const id = await create('deleted/');
     await upload('deleted/1.csv', 81);
     await becomes(id, ['deleted/1.csv imported']);
@@ -273,7 +273,7 @@ describe('subscriptions', () => {
       );
     for (const prefix of ['', '/a', '../a', 'a/../b', 's3://bucket/a'])
       expect((await problem({ prefix })).errors?.[0]?.pointer).toBe('/prefix');
-    // Each import has only some of the files, so a replacing one would delete the rows of the one before.
+    // Each import contains only some of the files, so a replacing import would delete the rows of the previous import.
     expect((await problem({ mode: 'replace' })).errors?.[0]?.pointer).toBe('/mode');
     for (const trigger of [
       {},

@@ -58,7 +58,7 @@ describe('an API that terminates TLS', () => {
     }
   }
 
-  it('serves HTTPS with its certificate and sends Strict-Transport-Security', async () => {
+  it('serves HTTPS with its certificate and sends the header Strict-Transport-Security', async () => {
     const answer = await ask('/v1/marketplace/import', first.pem);
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['strict-transport-security']).toBe('max-age=31536000');

@@ -25,13 +25,13 @@ describe('IDs without hyphens', () => {
     return dryRunSchema.parse(await answer.json()).files[0]?.accepted_rows;
   };
 
-  it('are rejected as hashes by default', async () => {
+  it('IDs without hyphens are rejected as hashes by default', async () => {
     expect(await isAllowed()).toBe(false);
     expect(await predicted()).toBe(1);
     expect(await imported()).toMatchObject({ status: 2, errors: [{ code: 'hashed_id', row: 2, count: 2 }] });
   });
 
-  it('are the same devices as IDs with hyphens once the operator allows them', async () => {
+  it('IDs without hyphens identify the same devices as IDs with hyphens once the operator allows them', async () => {
     await market.partner.operate('partner', 'set', market.partner.name, '--unhyphenated-ids', 'yes');
     expect(await isAllowed()).toBe(true);
     expect(await predicted()).toBe(3);

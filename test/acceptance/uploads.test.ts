@@ -61,7 +61,7 @@ describe('uploads', () => {
     return url;
   };
 
-  it('store a file that an audience then loads', async () => {
+  it('an upload stores a file that an audience then loads', async () => {
     const content = rows(0, 50);
     const upload = await start('uploads/a b+ü(1).csv', content.length);
     expect(upload).toMatchObject({ part_bytes: partBytes, uploaded: [], parts: [{ part_number: 1 }] });
@@ -74,7 +74,7 @@ describe('uploads', () => {
     expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 50 });
   });
 
-  it('continue after an interruption with the missing parts', async () => {
+  it('an interrupted upload continues with the missing parts', async () => {
     const bytes = 2 * partBytes + 5;
     const upload = await start('uploads/large.csv', bytes);
     expect(upload.parts.map(({ part_number }) => part_number)).toEqual([1, 2, 3]);
@@ -96,12 +96,12 @@ describe('uploads', () => {
     expect(resumed.parts.map(({ part_number }) => part_number)).toEqual([2]);
     await put(urlOf(resumed, 2), content.subarray(partBytes, 2 * partBytes));
     expect((await complete(upload)).status).toBe(200);
-    // A client that lost the response completes the upload again.
+    // A client that did not receive the response completes the upload again.
     expect((await complete(upload)).status).toBe(200);
     expect((await call('GET', `/v1/uploads/${upload.upload_id}`)).status).toBe(404);
   });
 
-  it('accept at each URL only the announced part', async () => {
+  it('each upload URL accepts only the announced part', async () => {
     const upload = await start('uploads/exact.csv', 5);
     const url = urlOf(upload, 1);
     expect((await put(url, 'longer')).status).toBe(403);
@@ -111,12 +111,12 @@ describe('uploads', () => {
     expect((await put(url, '12345')).status).toBe(200);
   });
 
-  it('have URLs that expire after an hour', async () => {
+  it('upload URLs expire after an hour', async () => {
     const url = new URL(urlOf(await start('uploads/expiry.csv', 5), 1));
     expect(url.searchParams.get('X-Amz-Expires')).toBe('3600');
   });
 
-  it('are removed when they are aborted, and can be aborted again', async () => {
+  it('an aborted upload is removed, and can be aborted again', async () => {
     const upload = await start('uploads/aborted.csv', 5);
     await put(urlOf(upload, 1), '12345');
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -128,14 +128,14 @@ describe('uploads', () => {
     expect((await put(urlOf(upload, 1), '12345')).status).toBe(404);
   });
 
-  it('are not complete if another file was stored at the path', async () => {
+  it('an upload cannot be completed if another file was stored at its path', async () => {
     const upload = await start('uploads/replaced.csv', 5);
     await call('DELETE', `/v1/uploads/${upload.upload_id}`);
     await market.partner.upload('uploads/replaced.csv', '12345');
     expect((await complete(upload)).status).toBe(404);
   });
 
-  it('are limited to 100 that can be continued, not counting uploads with storage credentials', async () => {
+  it('a partner can have at most 100 unfinished uploads, not counting uploads with storage credentials', async () => {
     const busy = await createPartner(market.stores.environment);
     const client = apiClient(market.service.url, busy.apiKey);
     const send = (path: string, method = 'POST', body?: object) =>
@@ -161,7 +161,7 @@ describe('uploads', () => {
     expect([refused.status, await refused.json()]).toMatchObject([429, { code: 'too_many_uploads' }]);
     expect(await unfinished()).toEqual(['direct.csv', 'one-hundred.csv']);
 
-    // Ending an upload makes room for another one.
+    // Aborting or completing an upload makes room for another one.
     const { upload_id } = uploadSchema.parse(await last.json());
     expect((await send(`/v1/uploads/${upload_id}`, 'DELETE')).status).toBe(204);
     const small = uploadSchema.parse(await (await startOf('small.csv')).json());
@@ -170,7 +170,8 @@ describe('uploads', () => {
     expect((await send(`/v1/uploads/${small.upload_id}/complete`)).status).toBe(200);
     expect((await startOf('next.csv')).status).toBe(201);
 
-    // Expired uploads do not count, and workers remove their parts. They do not touch those of the partner.
+    // Expired uploads do not count, and workers remove their parts. They do not remove the parts of uploads that the
+    // partner started with storage credentials.
     const expire = (age: string) =>
       withDatabase(market.stores, (db) =>
         db.query('UPDATE upload SET expires_at = now() - $2::interval WHERE partner_id = $1', [busy.id, age]),
@@ -190,7 +191,7 @@ describe('uploads', () => {
     s3.destroy();
   });
 
-  it('are invisible to other partners', async () => {
+  it('an upload is invisible to other partners', async () => {
     const upload = await start('uploads/mine.csv', 5);
     const intruder = apiClient(market.service.url, other.apiKey);
     for (const [method, path] of [
@@ -220,12 +221,12 @@ describe('uploads', () => {
     [{ file_path: 'x.csv', bytes: 50_000_000_001 }, 'invalid_request', '/bytes'],
     [{ file_path: 'x.csv' }, 'invalid_request', '/bytes'],
     [{ bytes: 1 }, 'invalid_request', '/file_path'],
-  ])('reject %j', async (body, code, pointer) => {
+  ])('an upload request with the body %j is rejected', async (body, code, pointer) => {
     const answer = await call('POST', '/v1/uploads', body);
     expect([answer.status, await answer.json()]).toMatchObject([400, { code, errors: [{ pointer }] }]);
   });
 
-  it('of a customer are stored apart, and only the customer can continue them', async () => {
+  it("a customer's uploads are stored separately, and only the customer can continue them", async () => {
     await createCustomer(deps, market.partner.name, 'Retail');
     const { token } = await createUserToken(deps, market.partner.name, 'Retail');
     rememberSecrets(token.reveal());
@@ -239,7 +240,7 @@ describe('uploads', () => {
     expect(outside.status).toBe(400);
   });
 
-  it('need one of two scopes', async () => {
+  it('uploads require one of two scopes', async () => {
     for (const [scope, status] of [
       ['marketplace:write', 201],
       ['audience:write', 201],
@@ -255,7 +256,7 @@ describe('uploads', () => {
     }
   });
 
-  it('name both scopes if the key has neither', async () => {
+  it('the error names both scopes if the key has neither', async () => {
     const { apiKey } = await addApiKey(deps, market.partner, { scopes: ['audience:read'] });
     const answer = await apiClient(market.service.url, apiKey).request('/v1/uploads', { method: 'POST', body: '{}' });
     expect(await answer.json()).toMatchObject({
@@ -264,7 +265,7 @@ describe('uploads', () => {
     });
   });
 
-  it('of browsers are allowed by the bucket from the origin of the console only', async () => {
+  it('the bucket allows browser uploads only from the origin of the console', async () => {
     const { config } = market.stores;
     const s3 = connectSharedStorage(config);
     const bucket = config.INLET_S3_BUCKET;

@@ -64,7 +64,7 @@ describe('webhooks', () => {
   };
   const remove = async (id: number): Promise<void> => void (await read(await send('DELETE', `${path}/${id}`), 204));
 
-  it('sends the events of jobs and audiences, as the event log lists them, in a form that a stock verifier accepts', async () => {
+  it('sends the events of jobs and audiences as listed in the event log, in a form that a standard verifier accepts', async () => {
     const { webhook_id: id, secret } = await create('all');
     const log = await market.api.waitForEnd(await market.api.queue({ file_path: 'missing.csv', key_type: 1 }));
     const { audienceId, segmentId } = await market.audiences.create('Events', 'one.csv');
@@ -109,7 +109,7 @@ describe('webhooks', () => {
     await remove(id);
   });
 
-  it('reports an audience as ready with the status that the audience has', async () => {
+  it("reports that an audience is ready, with the audience's current status", async () => {
     await market.partner.upload('two/1.csv', rows(0, 1));
     await market.partner.upload('two/2.csv', rows(1, 1));
     const { audienceId } = await market.audiences.create('Status', 'two/');
@@ -133,7 +133,7 @@ describe('webhooks', () => {
     expect(await statuses()).toEqual([3, 3, 2, 2]);
   });
 
-  it('reports the dismissal of the last failed file, but not of one among others', async () => {
+  it('reports the dismissal of the last failed file, but no earlier dismissals', async () => {
     const { audienceId, segmentId } = await market.audiences.create('Dismissals', 'missing-1.csv');
     await market.audiences.append(audienceId, 'missing-2.csv');
     const { file } = await market.audiences.settled(audienceId);
@@ -155,7 +155,7 @@ describe('webhooks', () => {
     expect(last).toMatchObject({ type: 'audience.deleted', data });
   });
 
-  it('sends only the selected types, and a test to its own webhook only', async () => {
+  it('sends only the selected event types, and sends a test event only to the webhook under test', async () => {
     const { webhook_id: id } = await create('some', { event_types: ['import.finished'], description: 'Some' });
     const other = await create('other');
     await market.audiences.create('Ignored', 'one.csv').then(({ audienceId }) => market.audiences.settled(audienceId));
@@ -168,7 +168,7 @@ describe('webhooks', () => {
     await Promise.all([remove(id), remove(other.webhook_id)]);
   });
 
-  it('repeats a failed delivery with the same ID and a new signature, and lists every attempt', async () => {
+  it('retries a failed delivery with the same ID and a new signature, and lists every attempt', async () => {
     const { webhook_id: id, secret } = await create('repeated', { event_types: ['import.finished'] });
     receiver.reply = (name) => ({ status: name === '/repeated' && at('repeated').length < 2 ? 500 : 200 });
     const sequence = await test(id);
@@ -248,7 +248,7 @@ describe('webhooks', () => {
     await remove(id);
   });
 
-  it('sends one event or all events after a sequence number again', async () => {
+  it('replays one event, or all events after a sequence number', async () => {
     const { webhook_id: id } = await create('replayed', { event_types: ['import.finished'] });
     const first = await test(id);
     await arrived('replayed', 1);

@@ -43,7 +43,7 @@ describe('wrong API keys', () => {
       const seconds = Number(rejected.headers.get('retry-after'));
       expect(seconds).toBeGreaterThan(0);
       expect(readRateLimit(rejected.headers.get('ratelimit'))).toEqual({ 'wrong-keys': { r: 0, t: seconds } });
-      // A key that was created a moment ago works too, even though other clients at the same address send wrong keys.
+      // A newly created key works too, even though other clients at the same address send wrong keys.
       expect((await ask(bearer(unknown.apiKey))).status).toBe(200);
       expect((await ask(bearer(known.apiKey))).status).toBe(200);
       expect((await ask({})).status).toBe(401);

@@ -13,7 +13,7 @@ export type ChaosOptions = {
   readonly seed: number;
   readonly partners: number;
   readonly workers: number;
-  /** Replicas of each shard. */
+  /** The number of replicas per shard. */
   readonly replicas?: 1 | 2;
 };
 

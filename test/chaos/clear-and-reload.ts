@@ -7,9 +7,9 @@ import { runConcurrently } from './run-concurrently.ts';
 export type Sample = {
   readonly seconds: number;
   readonly clears: number;
-  /** Rows of cleared generations that are still stored. */
+  /** The number of rows of cleared generations that are still stored. */
   readonly deadRows: number;
-  /** Dead generations whose first check is not finished. */
+  /** The number of dead generations whose first check is not finished. */
   readonly due: number;
   readonly parts: number;
   readonly mutations: number;
@@ -18,7 +18,7 @@ export type Sample = {
 export type ClearsResult = {
   readonly samples: readonly Sample[];
   readonly clearSeconds: number;
-  /** The time from the last clear until no dead row is stored. Infinite if rows were left after the time limit. */
+  /** The time from the last clear until no dead rows are stored. Infinite if dead rows were left at the time limit. */
   readonly drainSeconds: number;
   readonly purgedGenerations: number;
 };
@@ -27,7 +27,7 @@ const clearsPerRound = 500;
 const concurrentClears = 8;
 
 /**
- * Clears and reloads audiences as fast as possible while workers purge. The clears use the store of the API. A reload
+ * Clears and reloads audiences as fast as possible while workers purge. The clears use the API's store. A reload
  * inserts the rows directly, because loading a file takes longer than anything measured here.
  */
 export async function clearAndReload(

@@ -6,8 +6,8 @@ import { wireUp } from '../support/wired.ts';
 import { clearAndReload } from './clear-and-reload.ts';
 import { printLine } from './print-line.ts';
 
-// Clears and reloads audiences as fast as possible while one worker purges, and prints the dead rows over time. Exits with
-// code 1 if the number of dead rows grows without bound.
+// Clears and reloads audiences as fast as possible while one worker purges, and prints the number of dead rows over
+// time. Exits with code 1 if the number of dead rows grows without bound.
 
 const { values } = parseArgs({
   options: {

@@ -5,8 +5,8 @@ import { deletion, endOf, invalidFile, type SubmittedJob, type Expected } from '
 import { match, type JobRow } from './match-jobs.ts';
 import type { PartnerRecord, Request } from './record.ts';
 
-// Derives the expected final state from a partner's record. The stores only determine which requests without a response
-// took effect. Any other difference is a finding.
+// Derives the expected final state from a partner's record. The stores are used only to find out which requests without
+// a response took effect. Any other difference is a finding.
 
 export async function expectedOf(
   stores: TestStores,

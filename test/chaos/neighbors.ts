@@ -67,7 +67,7 @@ export async function newNeighbors(
   };
 }
 
-/** Returns null, or the reason why the import did not end with status 2. */
+/** Returns the reason that the import did not end with status 2, or null if it did. */
 async function importSmallFile(url: string, apiKey: string): Promise<string | null> {
   const api = apiClient(url, apiKey);
   const id = await api.queue({ file_path: 'small.csv', key_type: 1 });

@@ -28,7 +28,7 @@ export type NoiseContext = {
   readonly deps: Wired;
   readonly stores: TestStores;
   readonly url: string;
-  /** Connections to the database of the run. */
+  /** Connections to the run's database. */
   readonly client: Pool;
 };
 
@@ -127,7 +127,7 @@ export async function largeFiles(
   };
 }
 
-/** Many jobs of three rows each. Four keys together stay below the rate limit of the partner. */
+/** Many jobs of three rows each. Four keys together stay below the partner's rate limit. */
 export async function tinyJobs(context: NoiseContext, count: number): Promise<Noise> {
   const { deps, url } = context;
   const partner = await newBarePartner(deps);
@@ -175,7 +175,7 @@ export async function deletes(context: NoiseContext, count: number): Promise<Noi
   };
 }
 
-/** A storage for partner-owned buckets. It lists the files of one bucket but never answers any other request. */
+/** A storage server for partner-owned buckets. It lists the files of one bucket but never answers any other request. */
 export async function startHangingStorage(): Promise<Storage> {
   const size = 4 * 1024 * 1024;
   const contents = Array.from(
@@ -236,7 +236,7 @@ export async function unreadResponses(context: NoiseContext): Promise<Noise> {
       socket.on('error', () => undefined);
       socket.pause().write(request.repeat(requestsPerSocket));
       sent += requestsPerSocket;
-      // A paused socket does not notice that the server closes it.
+      // A paused socket does not notice when the server closes it.
       await Promise.race([closed, pause(30_000, undefined, { signal }).catch(() => undefined)]);
       socket.destroy();
     }

@@ -38,7 +38,7 @@ await setup();
 const cluster = await startTestCluster('outages', { topology: 'two', workers });
 const partners = await newChaosPartners(cluster, seed, partnerCount);
 const watching = apiClient(cluster.url, (await newBarePartner(cluster.deps)).apiKey);
-// The path matches no file, so the job ends with status 3. For the lane, this is ordinary work.
+// The path matches no file, so the job ends with status 3. To the lane, it is an ordinary job.
 const importBody = { file_path: 'nothing/', key_type: 0, compressed: false };
 const watched = await watching.queue(importBody);
 const wrong: string[] = [];

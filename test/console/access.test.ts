@@ -39,8 +39,8 @@ async function takeSecret(page: Page): Promise<string> {
   return secret;
 }
 
-describe('the page of API keys', () => {
-  it('creates a key that is shown once, rotates it, and revokes it', async () => {
+describe('the API keys page', () => {
+  it('creates a key that is shown only once, rotates it, and revokes it', async () => {
     const partner = await newPartner();
     const page = await openAs(partner.apiKey, '/console/keys');
     await page.getByRole('button', { name: 'Create a key' }).click();
@@ -70,7 +70,7 @@ describe('the page of API keys', () => {
     expect(await statusOf(second)).toBe(401);
   });
 
-  it('shows only what the scopes of the session allow', async () => {
+  it("shows only what the session's scopes allow", async () => {
     const partner = await newPartner();
     const deps = await wireUp(sharedStores());
     const { apiKey } = await addApiKey(deps, partner, { scopes: ['marketplace:read', 'keys:read'] });
@@ -85,8 +85,8 @@ describe('the page of API keys', () => {
   });
 });
 
-describe('the storage keys', () => {
-  it('are listed and rotated, and the secret of the new one is shown once', async () => {
+describe('storage keys', () => {
+  it('storage keys are listed and can be rotated, and the secret of the new key is shown only once', async () => {
     const partner = await newPartner();
     const page = await openAs(partner.apiKey, '/console/keys');
     const table = page.getByRole('table', { name: 'Storage keys' });
@@ -108,7 +108,7 @@ describe('the storage keys', () => {
     const { endpoint, region } = readAddresses().s3;
     const s3 = connectS3({ endpoint, region, accessKeyId, secretAccessKey: new Secret(secret) });
     const object = { Bucket: partner.bucket, Key: `${partner.prefix}with-the-new-key.csv`, Body: 'x' };
-    // The storage may reject a new key for a moment.
+    // The storage may briefly reject a new key.
     await expect.poll(() => s3.send(new PutObjectCommand(object)).catch(() => null), { timeout: 20_000 }).toBeTruthy();
     s3.destroy();
     const afterReload = async (): Promise<string[]> => {
@@ -120,7 +120,7 @@ describe('the storage keys', () => {
     await expect.poll(afterReload, { timeout: 30_000 }).toEqual([accessKeyId]);
   });
 
-  it('are revoked one at a time', async () => {
+  it('storage keys can be revoked one at a time', async () => {
     const partner = await newPartner();
     const page = await openAs(partner.apiKey, '/console/keys');
     const table = page.getByRole('table', { name: 'Storage keys' });
@@ -135,7 +135,7 @@ describe('the storage keys', () => {
     );
   });
 
-  it('are not shown without their scope', async () => {
+  it('storage keys are not shown to a session without the scope for them', async () => {
     const partner = await newPartner();
     const deps = await wireUp(sharedStores());
     const { apiKey } = await addApiKey(deps, partner, { scopes: ['keys:read'] });
@@ -145,7 +145,7 @@ describe('the storage keys', () => {
     expect(await page.getByRole('heading', { name: 'Storage keys' }).count()).toBe(0);
   });
 
-  it('are managed by the operator if the partner has no storage user', async () => {
+  it('storage keys are managed by the operator if the partner has no storage user', async () => {
     const deps = await wireUp(sharedStores());
     const { apiKey } = await newBarePartner(deps);
     await deps.close();
@@ -155,7 +155,7 @@ describe('the storage keys', () => {
   });
 });
 
-describe('the page of customers', () => {
+describe('the customers page', () => {
   it('creates a customer, issues and revokes a user token, and removes the customer', async () => {
     const partner = await newPartner();
     const page = await openAs(partner.apiKey, '/console/customers');
@@ -188,7 +188,7 @@ describe('the page of customers', () => {
   });
 });
 
-describe('the page of attributes', () => {
+describe('the attributes page', () => {
   it('creates, changes, and retires an attribute', async () => {
     const partner = await newPartner();
     const page = await openAs(partner.apiKey, '/console/attributes');

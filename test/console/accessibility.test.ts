@@ -45,11 +45,11 @@ type Seeded = {
   readonly importLogId: number;
 };
 
-/** What a page shows. Each one is checked in every theme. */
+/** A state of a page. Each one is checked in every theme. */
 type State = {
   readonly what: string;
   readonly path: (seeded: Seeded) => string;
-  /** A button to press, and the text or the dialog that then appears. */
+  /** A button to press, and the text or dialog that then appears. */
   readonly press?: string;
   readonly shows?: string;
 };
@@ -131,13 +131,13 @@ describe('the pages of a partner', () => {
     return shared.page;
   }
 
-  it('has no accessibility problem on a page that does not exist', async () => {
+  it('there is no accessibility problem at an address without a page', async () => {
     const page = sharedPage();
     await openLoaded(page, '/console/nonsense');
     await expectAccessible(page, 'nonsense');
   });
 
-  it.for(statesOfPartner)('has no accessibility problem: $what', async ({ what, path, press, shows }) => {
+  it.for(statesOfPartner)('there is no accessibility problem: $what', async ({ what, path, press, shows }) => {
     const page = sharedPage();
     await visitLoaded(page, path(seeded));
     if (press !== undefined) await page.getByRole('button', { name: press }).click();
@@ -145,7 +145,7 @@ describe('the pages of a partner', () => {
     await expectAccessible(page, what);
   });
 
-  it('has no accessibility problem on the report that a one-time link opens', async () => {
+  it('there is no accessibility problem on the report that a one-time link opens', async () => {
     const path = `/v2/firstparty/segments/${seeded.segmentId}/console-links`;
     const made = await partner.api.request(path, { method: 'POST' });
     const { url } = z.object({ url: z.string() }).parse(await made.json());
@@ -157,7 +157,7 @@ describe('the pages of a partner', () => {
     await expectAccessible(page, 'link');
   });
 
-  it('has no accessibility problem on the page of a webhook', async () => {
+  it('there is no accessibility problem on the page of a webhook', async () => {
     const created = await partner.api.request('/v1/webhooks', {
       method: 'POST',
       body: JSON.stringify({ url: 'https://hooks.invalid/inlet', description: 'Failing' }),
@@ -169,7 +169,7 @@ describe('the pages of a partner', () => {
     await expectAccessible(page, 'webhook');
   });
 
-  it('has no accessibility problem on the page of a subscription', async () => {
+  it('there is no accessibility problem on the page of a subscription', async () => {
     const body = { prefix: 'bad/', key_type: 1, compressed: false, existing: 'import' };
     const created = await partner.api.request('/v1/marketplace/subscriptions', {
       method: 'POST',
@@ -183,7 +183,7 @@ describe('the pages of a partner', () => {
     await expectAccessible(page, 'subscriptions');
   });
 
-  it('has no accessibility problem while the API cannot be reached', async () => {
+  it('there is no accessibility problem while the API cannot be reached', async () => {
     const { page, context } = await openPage();
     await signInWithKey(context, partner.apiKey);
     for (const name of ['Imports', 'Audiences', 'Attributes', 'Limits']) {
@@ -200,7 +200,7 @@ describe('the pages of a partner', () => {
 });
 
 describe('the pages of a new partner', () => {
-  it('has no accessibility problem on empty pages', async () => {
+  it('there is no accessibility problem on empty pages', async () => {
     const partner = await newPartner();
     const { page, context } = await openPage();
     await signInWithKey(context, partner.apiKey);
@@ -213,7 +213,7 @@ describe('the pages of a new partner', () => {
 });
 
 describe('the pages of an operator', () => {
-  it('has no accessibility problem', async () => {
+  it('no page has an accessibility problem', async () => {
     const { page, context } = await openPage();
     await signInAsOperator(context);
     await openLoaded(page, '/console/operator/incidents');
@@ -223,7 +223,7 @@ describe('the pages of an operator', () => {
     }
   });
 
-  it('has no accessibility problem on the page of a job', async () => {
+  it('there is no accessibility problem on the page of a job', async () => {
     const partner = await newPartner();
     await partner.upload('bad.csv', 'not-an-id,sport\nnot-an-id,sport\n');
     const id = await partner.api.queue({ file_path: 'bad.csv', key_type: 1 });
@@ -236,7 +236,7 @@ describe('the pages of an operator', () => {
 });
 
 describe('the pages before the sign-in', () => {
-  it('has no accessibility problem', async () => {
+  it('no page has an accessibility problem', async () => {
     const { page } = await openPage();
     for (const path of ['/console/sign-in', '/console/sign-in?error=no_account', '/console/open#wrong']) {
       await openLoaded(page, path);
@@ -245,7 +245,7 @@ describe('the pages before the sign-in', () => {
   });
 });
 
-describe('the check itself', () => {
+describe('the accessibility check', () => {
   it.for([
     [
       'a contrast that is too low in the dark theme only',
@@ -272,8 +272,8 @@ describe('the check itself', () => {
   });
 });
 
-describe('the keyboard alone', () => {
-  it('starts at the link that skips the navigation, and goes on at the heading of each page it opens', async () => {
+describe('using only the keyboard', () => {
+  it('a user starts at the link that skips the navigation, and the focus moves to the heading of each opened page', async () => {
     const partner = await newPartner();
     const { page, context } = await openPage();
     await signInWithKey(context, partner.apiKey);
@@ -290,10 +290,10 @@ describe('the keyboard alone', () => {
     await expect.poll(() => focusedText(page)).toBe('Audiences');
   });
 
-  it('finds out why an import failed', async () => {
+  it('a user can find out why an import failed', async () => {
     const partner = await newPartner();
     await partner.createAttribute('sport', 'sport');
-    // In the first line, it would be taken for a header.
+    // In the first line, the invalid row would be taken for a header.
     await partner.upload('bad.csv', '6d92078a-8246-4ba4-ae5b-76104861e7dc,sport\nnot-an-id,sport\n');
     await partner.api.waitForEnd(await partner.api.queue({ file_path: 'bad.csv', key_type: 1 }));
     const { page, context } = await openPage();
@@ -312,7 +312,7 @@ describe('the keyboard alone', () => {
     await page.getByRole('cell', { name: 'not-an-id,sport' }).waitFor();
   });
 
-  it('creates an audience from uploaded files, and clears it', async () => {
+  it('a user can create an audience from uploaded files, and clear it', async () => {
     const partner = await newPartner();
     await partner.upload('members.csv', rows(0, 10, 'buy'));
     const { page, context } = await openPage();
@@ -339,7 +339,7 @@ describe('the keyboard alone', () => {
     expect(await partner.audiences.list()).toMatchObject([{ name: 'By keyboard', unique_devices: 0 }]);
   });
 
-  it('creates a webhook, tests it, and reads why the test was not delivered', async () => {
+  it('a user can create a webhook, test it, and read why the test event was not delivered', async () => {
     const partner = await newPartner();
     const { page, context } = await openPage();
     await signInWithKey(context, partner.apiKey);
@@ -364,7 +364,7 @@ describe('the keyboard alone', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
-  it('reads, sorts, and splits a report', async () => {
+  it('a user can read, sort, and split a report', async () => {
     const partner = await newPartner();
     const { segmentId } = await loadReport(partner);
     const { page, context } = await openPage();
@@ -381,7 +381,7 @@ describe('the keyboard alone', () => {
   });
 });
 
-/** The most presses of the Tab key that a task may take. */
+/** The maximum number of times that a task may require pressing the Tab key. */
 const maxPresses = 60;
 
 /** Moves the focus with the Tab key to the element with this name. Every element on the way must show its focus. */

@@ -37,7 +37,7 @@ describe('a one-time link to a report', () => {
     return new URL(z.object({ url: z.string() }).parse(await answer.json()).url);
   }
 
-  it('opens the report of the audience, and nothing else', async () => {
+  it('opens only the report of its audience', async () => {
     const { page, context } = await openPage();
     await page.goto((await createLink()).href);
     await page.waitForURL(`/console/segments/${report.segmentId}/composition`);
@@ -84,7 +84,7 @@ describe('a one-time link to a report', () => {
     expect(page.url()).not.toContain(link.hash.slice(1));
   });
 
-  it('asks before it replaces the session of a user, who can stay signed in', async () => {
+  it("asks before it replaces a user's session, and lets the user stay signed in", async () => {
     const { page, context } = await openPage();
     await signInWithKey(context, partner.apiKey);
     const roleOf = async (): Promise<unknown> => (await context.request.get('/console/auth/session')).json();
@@ -99,12 +99,12 @@ describe('a one-time link to a report', () => {
     await page.getByRole('button', { name: 'Open the report' }).click();
     await page.waitForURL(`/console/segments/${report.segmentId}/composition`);
     expect(await roleOf()).toMatchObject({ role: 'link' });
-    // The report of another link is opened without a question.
+    // Another link's report opens without a question.
     await page.goto((await createLink()).href);
     await page.waitForURL(`/console/segments/${report.segmentId}/composition`);
   });
 
-  it('can be closed, which ends its session', async () => {
+  it('ends its session when the report is closed', async () => {
     const { page, context } = await openPage();
     await page.goto((await createLink()).href);
     await readReportTable(page);
@@ -120,7 +120,7 @@ describe('a one-time link to a report', () => {
     expect(await replayed.json()).toMatchObject({ signed_in: false });
   });
 
-  it('is not lost with the connection', async () => {
+  it('can be opened again after the connection was lost', async () => {
     const { page } = await openPage();
     await page.route('**/console/auth/link', (route) => route.abort());
     await page.goto((await createLink()).href);
@@ -131,7 +131,7 @@ describe('a one-time link to a report', () => {
     await page.waitForURL(`/console/segments/${report.segmentId}/composition`);
   });
 
-  it('is refused after it was used', async () => {
+  it('is rejected after it was used', async () => {
     const link = await createLink();
     const { page } = await openPage();
     await page.goto(link.href);
@@ -139,7 +139,7 @@ describe('a one-time link to a report', () => {
     await expectRefused((await openPage()).page, link);
   });
 
-  it('is refused after it has expired', async () => {
+  it('is rejected after it has expired', async () => {
     const link = await createLink();
     await withDatabase(sharedStores(), (client) =>
       client.query(`UPDATE console_link SET expires_at = now() WHERE partner_id = $1 AND used_at IS NULL`, [
@@ -149,7 +149,7 @@ describe('a one-time link to a report', () => {
     await expectRefused((await openPage()).page, link);
   });
 
-  it('is refused if its token was changed', async () => {
+  it('is rejected if its token was changed', async () => {
     const link = await createLink();
     const { page } = await openPage();
     const flipped = link.hash.at(-2) === 'A' ? 'B' : 'A';

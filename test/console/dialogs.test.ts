@@ -6,7 +6,7 @@ import { focusedText, openPage } from './support/open-page.ts';
 import { type ConsolePartner, newPartner } from './support/partner.ts';
 import { signInWithKey } from './support/sign-in.ts';
 
-/** Holds the responses of changes, and counts them. */
+/** Delays the responses to changes, and counts the changes. */
 async function holdChanges(
   page: Page,
   path: string,
@@ -31,7 +31,7 @@ async function open(partner: ConsolePartner, path: string): Promise<Page> {
   return page;
 }
 
-/** Submits the form of the dialog as fast as a user can, by mouse and keyboard. */
+/** Submits the dialog's form as fast as a user can, with the mouse and the keyboard. */
 async function submitAgainAndAgain(page: Page, field: string, button: string): Promise<void> {
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox', { name: field }).focus();
@@ -41,7 +41,7 @@ async function submitAgainAndAgain(page: Page, field: string, button: string): P
 }
 
 describe('a dialog that is closed', () => {
-  it('returns the focus to what opened it', async () => {
+  it('returns the focus to the element that opened it', async () => {
     const partner = await newPartner();
     const page = await open(partner, '/console/keys');
     const button = page.getByRole('button', { name: 'Create a key' });
@@ -57,8 +57,8 @@ describe('a dialog that is closed', () => {
   });
 });
 
-describe('a dialog that is submitted several times at once', () => {
-  it('renames an audience once', async () => {
+describe('a dialog that is submitted several times in quick succession', () => {
+  it('renames an audience only once', async () => {
     const partner = await newPartner();
     await partner.upload('members.csv', `${device(1)},buy\n`);
     const { audienceId } = await partner.audiences.create('Before', 'members.csv');
@@ -72,7 +72,7 @@ describe('a dialog that is submitted several times at once', () => {
     expect(sent).toEqual(['PATCH']);
   });
 
-  it('creates an attribute once', async () => {
+  it('creates an attribute only once', async () => {
     const partner = await newPartner();
     const page = await open(partner, '/console/attributes');
     const { sent, release } = await holdChanges(page, '/v1/marketplace/attributes');

@@ -28,7 +28,7 @@ type Hostile = {
 
 /** The page may show a character that changes the direction of the text as an escape sequence. */
 const escaped = (text: string): string => text.replaceAll('\u202e', '\\u202e');
-/** The API rejects paths with a segment `..`. */
+/** The API rejects paths with the segment `..`. */
 const paths = texts.filter((text) => !text.split('/').includes('..'));
 const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
@@ -71,7 +71,7 @@ async function storeHostileTexts(): Promise<Hostile> {
 
 type Watching = OpenPage & { readonly hits: string[] };
 
-/** Opens a page that notes every script, request, and dialog that a hostile text causes. */
+/** Opens a page that records every script, request, and dialog that a hostile text causes. */
 async function openWatched(): Promise<Watching> {
   const opened = await openPage();
   const hits: string[] = [];
@@ -87,7 +87,7 @@ async function openWatched(): Promise<Watching> {
   return { ...opened, hits };
 }
 
-/** Opens every page of a list, and everything that is folded. */
+/** Opens every page of a list, and expands everything that is collapsed. */
 async function showAll(page: Page): Promise<void> {
   const more = page.getByRole('button', { name: /^(?:Load|Show) more$/ });
   // One list disables its button while it loads, and another one also changes its text.
@@ -101,7 +101,7 @@ async function showAll(page: Page): Promise<void> {
   await page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
 }
 
-/** The hostile texts that a page does not contain as text. Fields and tooltips count as well. */
+/** Returns the hostile texts that a page does not contain as text. Text in input fields counts too. */
 async function missingIn(page: Page, expected: readonly string[]): Promise<string[]> {
   const shown = await page.evaluate(() => {
     const fields = [...document.querySelectorAll('input, select')].map((field) =>
@@ -144,7 +144,7 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
     return opened;
   }
 
-  it('are text on the pages of imports', async () => {
+  it('hostile texts appear as plain text on the pages of imports', async () => {
     const opened = await signedIn();
     const { importLogId, deleteLogId } = hostile;
     await expectLiteral(opened, '/console/imports', paths);
@@ -158,7 +158,7 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
     await expectLiteral(opened, `/console/imports/${deleteLogId}`, []);
   });
 
-  it('are text on the pages of audiences', async () => {
+  it('hostile texts appear as plain text on the pages of audiences', async () => {
     const opened = await signedIn();
     const { audienceId, otherIds } = hostile;
     await expectLiteral(opened, '/console/audiences');
@@ -173,7 +173,7 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
     await expectLiteral(opened, `/console/audiences/${audienceId}/append`, []);
   });
 
-  it('are text in reports and overlaps', async () => {
+  it('hostile texts appear as plain text in reports and overlaps', async () => {
     const opened = await signedIn();
     const { segmentId, audienceId, otherIds } = hostile;
     await expectLiteral(opened, `/console/segments/${segmentId}/composition?small=include`);
@@ -186,13 +186,13 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
     expect.soft(opened.watched.violations).toEqual([]);
   });
 
-  it('are text on the pages of the account', async () => {
+  it('hostile texts appear as plain text on the account pages', async () => {
     const opened = await signedIn();
     await expectLiteral(opened, '/console/attributes');
     await expectLiteral(opened, '/console/limits', []);
   });
 
-  it('are text as the names of keys and customers', async () => {
+  it('hostile texts appear as plain text in the names of keys and customers', async () => {
     const partner = await newPartner();
     for (const text of texts) {
       await partner.createKey(text);
@@ -204,7 +204,7 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
     await expectLiteral(opened, '/console/customers');
   });
 
-  it('are text as the prefixes, the markers, and the files of subscriptions', async () => {
+  it('hostile texts appear as plain text in the prefixes, markers, and files of subscriptions', async () => {
     const path = '/v1/marketplace/subscriptions';
     const send = async (method: string, target: string, body: object): Promise<string> => {
       const answer = await hostile.partner.api.request(target, { method, body: JSON.stringify(body) });
@@ -230,7 +230,7 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
     }
   });
 
-  it('are text as the descriptions and in the URLs of webhooks, and in events', async () => {
+  it('hostile texts appear as plain text in the descriptions and URLs of webhooks, and in events', async () => {
     const send = async (method: string, path: string, text: string): Promise<Response> => {
       const body = { url: `https://hooks.invalid/${text.replaceAll('#', '')}`, description: text };
       const answer = await hostile.partner.api.request(path, { method, body: JSON.stringify(body) });
@@ -260,7 +260,7 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
     expect.soft(opened.watched).toEqual({ violations: [], errors: [] });
   });
 
-  it('are text as the name of the customer who is signed in', async () => {
+  it('hostile texts appear as plain text in the name of the signed-in customer', async () => {
     for (const text of texts) {
       const { userToken } = await hostile.partner.createCustomer(text);
       await audienceClient(inject('console').url, hostile.partner.apiKey, userToken).create(text, 'one.csv');
@@ -272,7 +272,7 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
     }
   });
 
-  it('are text for operators', async () => {
+  it('hostile texts appear as plain text on the operator pages', async () => {
     const opened = await openWatched();
     await signInAsOperator(opened.context);
     const { partner, importLogId } = hostile;
@@ -283,7 +283,7 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
     await expectLiteral(opened, `/console/operator/lanes`, []);
   });
 
-  it('are text as the names of chosen files', async () => {
+  it('hostile texts appear as plain text in the names of chosen files', async () => {
     const opened = await signedIn();
     await opened.page.goto('/console/imports/new');
     await waitUntilLoaded(opened.page);
@@ -295,7 +295,7 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
     expect.soft(opened.watched).toEqual({ violations: [], errors: [] });
   });
 
-  it('do nothing in addresses', async () => {
+  it('hostile texts have no effect in addresses', async () => {
     const opened = await signedIn();
     for (const [n, text] of texts.entries()) {
       const part = encodeURIComponent(text);
@@ -306,12 +306,12 @@ describe(`${texts.length} hostile texts in every field that a partner controls`,
         `segments/${hostile.segmentId}/composition?order=${part}&split=${part}&country=${part}`,
         part,
       ];
-      // Every text in one of the addresses, and every address with some of the texts.
+      // Every text is tried in one of the addresses, and every address with some of the texts.
       await expectLiteral(opened, `/console/${addresses[n % addresses.length]}`, []);
     }
   });
 
-  it('do nothing in the address of the sign-in', async () => {
+  it('hostile texts have no effect in the address of the sign-in page', async () => {
     const opened = await openWatched();
     for (const text of texts) {
       const part = encodeURIComponent(text);

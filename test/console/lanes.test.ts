@@ -7,13 +7,13 @@ import { openPage } from './support/open-page.ts';
 import { newPartner, sharedStores } from './support/partner.ts';
 import { signInAsOperator } from './support/sign-in.ts';
 
-describe('the lanes', () => {
-  it('say why the last attempt failed, and lead to what to do about it', async () => {
+describe('the lanes page', () => {
+  it('shows why the last attempt failed, and links to the instructions', async () => {
     const stores = sharedStores();
     const partner = await newPartner();
     const { data, singletonKey } = laneToken(partner.id);
     const failure = { code: 'unavailable', dependency: 'partner_storage' };
-    // The token of a lane that was tried before. The job does not get another one.
+    // The token of a lane whose job was tried before. The job does not get another token.
     const deps = await wireAll(stores.config);
     await deps.boss.insert(laneQueue, [{ data: { ...data, waits: 3, failure }, singletonKey, startAfter: 3_600 }]);
     await deps.close();

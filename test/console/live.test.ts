@@ -17,7 +17,7 @@ const isLong = inject('campaign') === 'long';
 const loadedRows = isLong ? 10_000_000 : 200_000;
 const longestLoadMs = isLong ? 600_000 : 60_000;
 
-/** Notes every text of the element with the job's summary, and whether the page was loaded again. */
+/** Records every text of the job summary element, and whether the page was reloaded. */
 async function watchSummary(page: Page): Promise<{ readonly seen: () => Promise<readonly string[]> }> {
   await page.evaluate(() => {
     const seen: string[] = [];
@@ -39,7 +39,7 @@ async function watchSummary(page: Page): Promise<{ readonly seen: () => Promise<
 }
 
 describe(
-  'a page that is open',
+  'an open page',
   () => {
     let service: ConsoleStores;
     let api: ServiceProcess;
@@ -88,7 +88,7 @@ describe(
       await expectAccessible(page, 'cancel of an append');
     });
 
-    it('cancels an import once, although its button is pressed twice', async () => {
+    it('cancels an import only once, even if the button is pressed twice', async () => {
       const partner = await createPartner(service.stores.environment);
       await partner.upload('file.csv', rows(0, 10));
       const id = await apiClient(service.url, partner.apiKey).queue({ file_path: 'file.csv', key_type: 1 });
@@ -113,7 +113,7 @@ describe(
       expect(keys).toHaveLength(4);
     });
 
-    it('follows a load from the queue to its end without a reload, across a killed API', async () => {
+    it('follows a load from the queue to its end without a reload, even if the API is killed', async () => {
       const partner = await createPartner(service.stores.environment);
       await partner.createAttribute('sport', 'sport');
       await partner.upload('first.csv', rows(0, 10, 'sport'));
@@ -132,7 +132,7 @@ describe(
       await page.getByText('Connection lost. Reconnecting').waitFor({ state: 'hidden' });
       await page.getByText('Waiting behind 1 earlier job.').waitFor();
 
-      // The load lasts until the API runs again.
+      // The load takes until the API runs again.
       storage.make({ is: 'slow', bytesPerSecond: file.length / 60 });
       worker = await startWorker({ ...service.stores.environment, INLET_S3_ENDPOINT: storage.address }, 'console-live');
       await page.getByText('Loading files.').waitFor({ timeout: longestLoadMs });
@@ -152,7 +152,7 @@ describe(
       await page.getByRole('link', { name: `#${id} large.csv.gz` }).waitFor();
     });
 
-    it('says that the script of the next page could not be loaded, and loads it as soon as the API answers', async () => {
+    it('reports that the script of the next page could not be loaded, and can load it once the API answers again', async () => {
       const partner = await createPartner(service.stores.environment);
       const page = await openAs(partner.apiKey, '/console/imports');
       api.child.kill('SIGKILL');

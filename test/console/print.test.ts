@@ -10,9 +10,9 @@ import { signInWithKey } from './support/sign-in.ts';
 const withoutSpaces = (text: string): string => text.normalize('NFKC').replaceAll(/[\s\u2068\u2069]/g, '');
 
 describe('a printed report', () => {
-  it('takes one page of A4 or Letter, with the headline and the funnel and without controls', async () => {
+  it('fits on one A4 or Letter page, with the headline and the funnel and without controls', async () => {
     const partner = await newPartner();
-    // The screen shows more entries than are printed.
+    // The screen shows more entries than the printed page.
     const { segmentId } = await loadReport(partner, partner.audiences, 'Summer buyers', 60);
     const { page, context } = await openPage();
     await signInWithKey(context, partner.apiKey);

@@ -7,7 +7,7 @@ import { openPage } from './support/open-page.ts';
 import { type ConsolePartner, newPartner, sharedStores } from './support/partner.ts';
 import { signInWithKey } from './support/sign-in.ts';
 
-/** The interval of most pages. */
+/** The refresh interval of most pages. */
 const refreshMs = 3_000;
 
 describe('a page that refreshes itself', () => {
@@ -43,14 +43,14 @@ describe('a page that refreshes itself', () => {
     await route.fulfill({ response: answer }).catch(() => undefined);
   };
 
-  it('shows the changes of a record although each response takes longer than the interval', async () => {
+  it('shows the changes to a record even if each response takes longer than the interval', async () => {
     const page = await openAs(pathOfWebhook());
     await page.route(`**${webhook}`, slowly);
     await partner.api.request(webhook, { method: 'PATCH', body: JSON.stringify({ description: 'Slow record' }) });
     await page.getByText('Slow record').first().waitFor();
   });
 
-  it('shows the changes of a list although each response takes longer than the interval', async () => {
+  it('shows the changes to a list even if each response takes longer than the interval', async () => {
     const page = await openAs('/console/subscriptions');
     await page.route('**/v1/marketplace/subscriptions?*', slowly);
     await partner.api.request('/v1/marketplace/subscriptions', {
@@ -60,7 +60,7 @@ describe('a page that refreshes itself', () => {
     await page.getByText('slow-list/').first().waitFor();
   });
 
-  it('says that the API does not answer until it answers again, without hiding it for a moment', async () => {
+  it('shows continuously that the API does not answer, until it answers again', async () => {
     const page = await openAs(pathOfWebhook());
     let failures = 0;
     await page.route(`**${webhook}`, (route) => {
@@ -85,7 +85,7 @@ describe('a page that refreshes itself', () => {
     await page.getByRole('alert').waitFor({ state: 'detached' });
   });
 
-  it('sends nothing more when the session has ended', async () => {
+  it('sends nothing more once the session has ended', async () => {
     const { page, context } = await openPage();
     await page.clock.install();
     await signInWithKey(context, partner.apiKey);
@@ -112,7 +112,7 @@ describe('a page that refreshes itself', () => {
 });
 
 describe('a list', () => {
-  it('says that updates are paused while further pages are open, and refreshes all of them', async () => {
+  it('says that updates are paused while further pages are open, and can refresh all of them', async () => {
     const partner = await newPartner();
     for (let number = 0; number < 51; number += 1) await partner.audiences.create(`Audience ${number}`, 'nothing/');
     const { page, context } = await openPage();
@@ -127,7 +127,7 @@ describe('a list', () => {
     await page.getByText('52 shown').waitFor();
   });
 
-  it('in which nothing is going on shows new rows, and its times go on', async () => {
+  it('shows new rows and updates its relative times even when nothing is in progress', async () => {
     const partner = await newPartner();
     await partner.audiences.settled((await partner.audiences.create('Before', 'nothing/')).audienceId);
     const { page, context } = await openPage();

@@ -37,7 +37,7 @@ async function exportRows(page: Page, area: Locator): Promise<string> {
 const linesOf = (csv: string): string[] => csv.trimEnd().split('\n');
 
 describe('all rejected rows', () => {
-  it('of an import are exported and downloaded', async () => {
+  it('all rejected rows of an import can be exported and downloaded', async () => {
     const partner = await newPartner();
     await partner.createAttribute('x', 'x');
     await partner.upload('rejects.csv', file);
@@ -48,7 +48,7 @@ describe('all rejected rows', () => {
     expect(linesOf(csv)).toHaveLength(1 + rejectedRows);
   });
 
-  it('of a file of an audience are exported and downloaded', async () => {
+  it('all rejected rows of a file in an audience can be exported and downloaded', async () => {
     const partner = await newPartner();
     await partner.upload('members.csv', file);
     const { audienceId } = await partner.audiences.create('Members', 'members.csv');
@@ -69,7 +69,7 @@ describe('all rejected rows', () => {
 });
 
 describe("the credentials of the partner's own bucket", () => {
-  it('are asked for by a retry and by an export of rejected rows, and are not kept', async () => {
+  it("the bucket's credentials must be entered for a retry and for an export of rejected rows, and are not kept", async () => {
     const partner = await newPartner();
     await partner.createAttribute('x', 'x');
     const own = await sharedOwnBucket();
@@ -118,7 +118,7 @@ describe("the credentials of the partner's own bucket", () => {
     expect(kept + (await page.content())).not.toContain(secretAccessKey);
   });
 
-  it('are not asked for if the files are in the shared bucket', async () => {
+  it('no credentials are requested if the files are in the shared bucket', async () => {
     const partner = await newPartner();
     const id = await partner.api.queue({ file_path: 'missing.csv', key_type: 1 });
     await partner.api.waitForEnd(id);

@@ -13,7 +13,8 @@ import { openPage } from './support/open-page.ts';
 import { signInWithKey } from './support/sign-in.ts';
 
 // An account with 1,000,000 imports, 100,000 audiences, an import with 10,000 files and 10,000,000 rejected rows, and a
-// report with 5,000 attributes. Only in the long run, because filling it takes minutes, and times need an idle machine.
+// report with 5,000 attributes. Tested only in the long run, because filling the account takes minutes, and measuring
+// times requires an idle machine.
 
 const maxMs = 1_000;
 const maxMegabytes = 150;
@@ -91,7 +92,7 @@ describe.runIf(inject('campaign') === 'long')(
       ['new import', () => '/console/imports/new'],
     ];
 
-    it.for(paths)('%s: is interactive within a second, in a small tab, from small responses', async ([name, path]) => {
+    it.for(paths)('%s: is interactive within a second, uses little memory, and loads only small responses', async ([name, path]) => {
       const { page } = await openSignedIn();
       const sizes: Promise<number>[] = [];
       page.on('requestfinished', (request) => {
@@ -121,7 +122,10 @@ describe.runIf(inject('campaign') === 'long')(
 
 const processesSchema = z.object({ processInfo: z.array(z.object({ type: z.string(), id: z.int() })) });
 
-/** The memory of the browser's largest renderer process, in megabytes. Memory that processes share is divided. */
+/**
+ * Returns the memory of the browser's largest renderer process, in megabytes. Shared memory is divided among the
+ * processes that share it.
+ */
 async function memoryOf(page: Page): Promise<number> {
   const session = await page.context().browser()?.newBrowserCDPSession();
   const { processInfo } = processesSchema.parse(await session?.send('SystemInfo.getProcessInfo'));

@@ -21,7 +21,7 @@ async function openAs(partner: ConsolePartner, path: string, userToken?: string)
   return page;
 }
 
-/** The texts of the cells that name a table's rows. */
+/** Returns the texts of a table's row headers. */
 async function rowNames(page: Page, table: string): Promise<string[]> {
   return page.getByRole('table', { name: table }).getByRole('rowheader').allTextContents();
 }
@@ -171,7 +171,7 @@ describe('audiences', () => {
     await partner.audiences.expectProblem('GET', `/v2/firstparty/audience/${audienceId}`);
   });
 
-  it('lists the audiences of customers for the partner only', async () => {
+  it('lists the audiences of customers only for the partner', async () => {
     const partner = await newPartner();
     const customer = await partner.createCustomer('Retail Co');
     await partner.audiences.create('Of the partner', 'nothing/');
@@ -207,7 +207,7 @@ describe('audiences', () => {
   });
 });
 
-describe('the upload of files', () => {
+describe('file uploads', () => {
   it('checks a file in the browser, sends nothing while it would fail, and imports the fixed file', async () => {
     const partner = await newPartner();
     await partner.createAttribute('sport', 'sport');
@@ -233,7 +233,7 @@ describe('the upload of files', () => {
     expect(log).toMatchObject({ status: 2, total_rows: '51', unique_devices: '50' });
   });
 
-  it('asks before a link of the console interrupts an upload', async () => {
+  it('asks before following a console link interrupts an upload', async () => {
     const partner = await newPartner();
     const page = await openAs(partner, '/console/audiences');
     await page.getByRole('link', { name: 'New audience' }).click();
@@ -264,7 +264,7 @@ describe('the upload of files', () => {
   it('resumes an interrupted upload after a reload', async () => {
     const partner = await newPartner();
     const page = await openAs(partner, '/console/audiences/new');
-    // Three parts of 8 MiB. The second one never reaches the storage before the reload.
+    // Three parts of 8 MiB. The second part does not reach the storage before the reload.
     const file = join(logDirectory, 'large.csv');
     await writeFile(file, rows(0, 460_000, 'buy'));
     const parts: number[] = [];
@@ -282,7 +282,7 @@ describe('the upload of files', () => {
     await page.getByRole('button', { name: 'Upload and create' }).click();
     await stored;
     expect(parts).toEqual([1]);
-    // The page warns before it is left.
+    // The page warns before the user leaves it.
     page.once('dialog', (dialog) => void dialog.accept());
     await page.reload();
     await page.getByText('An upload was interrupted.').waitFor();
@@ -299,7 +299,7 @@ describe('the upload of files', () => {
 });
 
 describe('the composition report', () => {
-  it('says which part could not be loaded, and loads it again', async () => {
+  it('says which part could not be loaded, and can load it again', async () => {
     const partner = await newPartner();
     const { segmentId, audienceId } = await loadReport(partner);
     const { page, context } = await openPage();
@@ -352,7 +352,7 @@ describe('the composition report', () => {
 });
 
 describe('the account', () => {
-  it('lists the attributes with their foreign keys, and the use of each limit', async () => {
+  it('lists the attributes with their foreign keys, and the usage of each limit', async () => {
     const partner = await newPartner();
     const id = await partner.createAttribute('Sports fans', 'sport', 'sports');
     const page = await openAs(partner, '/console/attributes');

@@ -9,7 +9,7 @@ import { signInWithKey } from './support/sign-in.ts';
 const cookieName = 'inlet_session';
 
 describe('pages of other sites', () => {
-  it('cannot show the console in a frame', async () => {
+  it('other sites cannot show the console in a frame', async () => {
     const { url } = inject('console');
     const partner = await newPartner();
     const { page, context } = await openPage();
@@ -26,7 +26,7 @@ describe('pages of other sites', () => {
     expect(headers['x-content-type-options']).toBe('nosniff');
   });
 
-  it('cannot change data with the cookie of a session', async () => {
+  it('other sites cannot change data with the session cookie', async () => {
     const { url } = inject('console');
     const partner = await newPartner();
     const { page, context } = await openPage();
@@ -47,7 +47,7 @@ describe('pages of other sites', () => {
     expect(await session.json()).toMatchObject({ signed_in: true, partner: partner.name });
   });
 
-  it('cannot sign the browser in with a key of their own', async () => {
+  it('other sites cannot sign the browser in with their own key', async () => {
     const { url } = inject('console');
     const [attacker, victim] = [await newPartner(), await newPartner()];
     const { page, context } = await openPage();
@@ -64,7 +64,7 @@ describe('pages of other sites', () => {
     expect(await session.json()).toMatchObject({ signed_in: true, partner: victim.name });
   });
 
-  it('cannot read data with the cookie of a session', async () => {
+  it('other sites cannot read data with the session cookie', async () => {
     const { url } = inject('console');
     const partner = await newPartner();
     const { page, context } = await openPage();
@@ -113,7 +113,7 @@ describe('the session cookie', () => {
     }
   });
 
-  it('is ignored if a token that someone chose was planted before the sign-in', async () => {
+  it('is ignored if someone planted a chosen token before the sign-in', async () => {
     const { url } = inject('console');
     const partner = await newPartner();
     const { context } = await openPage();
@@ -125,7 +125,7 @@ describe('the session cookie', () => {
   });
 });
 
-/** Submits a form from the page and returns the status of the response, which the browser shows. */
+/** Submits a form from the page and returns the status of the response that the browser then shows. */
 async function submitForm(page: Page, action: string, enctype: string, body: string): Promise<number | undefined> {
   const [answer] = await Promise.all([
     page.waitForResponse(action),
@@ -141,7 +141,7 @@ async function postForm(page: Page, action: string, enctype: string, body: strin
       const form = document.createElement('form');
       Object.assign(form, { method: 'post', action: to, enctype: type });
       const field = document.createElement('input');
-      // As text/plain, the name and the value together are a JSON object.
+      // With the encoding text/plain, the name and the value together form a JSON object.
       const [name = '', value = ''] = text.split('=');
       Object.assign(field, { name, value });
       form.append(field);

@@ -36,21 +36,21 @@ describe('two tabs of a browser', () => {
     await page.getByRole('heading', { name: 'Audiences', level: 1 }).waitFor();
   };
 
-  it('do not act as different users: a tab that gets the focus notices the other user', async () => {
+  it('two tabs do not act as different users: a tab notices the other user when it gets the focus', async () => {
     const { page, context } = await openAttributes();
     await signInWithKey(context, partner.apiKey, userToken);
     await page.evaluate(() => window.dispatchEvent(new Event('focus')));
     await expectOtherUser(page);
   });
 
-  it('do not act as different users: a request of the earlier user is rejected', async () => {
+  it('two tabs do not act as different users: a request from the earlier user is rejected', async () => {
     const { page, context } = await openAttributes();
     await signInWithKey(context, partner.apiKey, userToken);
     await page.getByRole('link', { name: 'Audiences' }).click();
     await expectOtherUser(page);
   });
 
-  it('share the session if the same user signs in again', async () => {
+  it('two tabs share the session if the same user signs in again', async () => {
     const { page, context } = await openAttributes();
     await signInWithKey(context, partner.apiKey);
     await page.evaluate(() => window.dispatchEvent(new Event('focus')));
@@ -58,7 +58,7 @@ describe('two tabs of a browser', () => {
     await page.getByRole('table', { name: 'Quotas' }).waitFor();
   });
 
-  it('repeat a request that was sent before the tab noticed that the same user has signed in again', async () => {
+  it('a tab repeats a request that it sent before it noticed that the same user had signed in again', async () => {
     const { page, context } = await openAttributes();
     await signInWithKey(context, partner.apiKey);
     const checked = page.waitForResponse('**/console/auth/session');
@@ -75,7 +75,7 @@ describe('two tabs of a browser', () => {
 });
 
 describe('the session of a one-time link', () => {
-  it('says where to open the report again after it has expired, also after a reload', async () => {
+  it('says where to open the report again after the session has expired, even after a reload', async () => {
     const partner = await newPartner();
     const { segmentId } = await partner.audiences.create('Summer', 'a.csv');
     const made = await partner.api.request(`/v2/firstparty/segments/${segmentId}/console-links`, { method: 'POST' });

@@ -7,7 +7,7 @@ import { openPage } from './support/open-page.ts';
 import { newPartner, sharedStores } from './support/partner.ts';
 import { signInWithKey } from './support/sign-in.ts';
 
-/** Goes through the OpenID provider, whose page offers the accounts. */
+/** Signs in through the OpenID provider, whose page lists the accounts. */
 async function signInAs(page: Page, account: string): Promise<void> {
   await page.getByRole('link', { name: 'Continue with single sign-on' }).click();
   await page.getByRole('heading', { name: 'Choose an account' }).waitFor();
@@ -25,7 +25,7 @@ async function endSession(page: Page): Promise<void> {
   );
 }
 
-describe('the sign-in at an OpenID provider', () => {
+describe('signing in through an OpenID provider', () => {
   it.for([
     ['Dana Fox', '/console/imports', 'Imports', ['Imports', 'Audiences', 'Overlap', 'Attributes', 'Limits']],
     ['Carl Retail', '/console/audiences', 'Audiences', ['Audiences', 'Overlap', 'Limits']],
@@ -43,7 +43,7 @@ describe('the sign-in at an OpenID provider', () => {
     expect(watched).toEqual({ violations: [], errors: [] });
   });
 
-  it('returns to the page that was asked for', async () => {
+  it('returns to the requested page', async () => {
     const { page } = await openPage();
     await page.goto('/console/imports?status=3');
     await signInAs(page, 'Dana Fox');
@@ -69,7 +69,7 @@ describe('the sign-in at an OpenID provider', () => {
     expect(requests.filter((request) => request.includes('evil') && !request.startsWith(url))).toEqual([]);
   });
 
-  it('says why if the user cancels or has no access', async () => {
+  it('says why the sign-in failed if the user cancels or has no access', async () => {
     const { page } = await openPage();
     await page.goto('/console/');
     await signInAs(page, 'Cancel');
@@ -80,7 +80,7 @@ describe('the sign-in at an OpenID provider', () => {
   });
 });
 
-describe('a page of another role', () => {
+describe('a page for another role', () => {
   it('says that the account has no access to it, unlike a page that does not exist', async () => {
     const partner = await newPartner();
     const { page, context } = await openPage();
@@ -93,7 +93,7 @@ describe('a page of another role', () => {
 });
 
 describe('a session', () => {
-  it('ends at the sign-out, also for other tabs and for the way back', async () => {
+  it('ends at the sign-out, including in other tabs and when the user goes back', async () => {
     const partner = await newPartner();
     const { page, context } = await openPage();
     await signInWithKey(context, partner.apiKey);
@@ -116,7 +116,7 @@ describe('a session', () => {
     await other.getByText('Your session has ended.').waitFor();
   });
 
-  it('says that the sign-out failed, and tries again', async () => {
+  it('says when a sign-out failed, and can try again', async () => {
     const partner = await newPartner();
     const { page, context } = await openPage();
     await signInWithKey(context, partner.apiKey);
@@ -134,7 +134,7 @@ describe('a session', () => {
     expect(await context.cookies()).toEqual([]);
   });
 
-  it('asks an idle user before it ends, and goes on if the user stays', async () => {
+  it('asks an idle user before it ends, and continues if the user stays', async () => {
     const partner = await newPartner();
     const { page, context } = await openPage();
     await page.clock.install();
@@ -169,7 +169,7 @@ describe('a session', () => {
     expect(later.rowCount).toBe(1);
   });
 
-  it('says that it has expired, and leads back to the page after the next sign-in', async () => {
+  it('says when it has expired, and returns to the same page after the next sign-in', async () => {
     const { page } = await openPage();
     await page.goto('/console/');
     await signInAs(page, 'Dana Fox');

@@ -12,11 +12,11 @@ const assets = 'packages/console/dist/assets';
 const maxBytes = { composition: 60_000, all: 120_000 };
 /** The first page of a report. */
 const shownEntries = 50;
-/** The processor of a phone is about four times as slow as that of a desktop. */
+/** A phone's processor is about four times as slow as a desktop's. */
 const slowdown = 4;
 /** The part of a task that exceeds this blocks the reader (Lighthouse's definition of blocking time). */
 const longTaskMs = 50;
-/** Times are limited only in the long run, because the gate runs on machines that do other work as well. */
+/** Times are limited only in the long run, because the gate runs on machines that do other work at the same time. */
 const { loads, maxPaintMs, maxBlockingMs } =
   inject('campaign') === 'long'
     ? { loads: 5, maxPaintMs: 1_500, maxBlockingMs: 100 }
@@ -90,7 +90,7 @@ describe('the size and speed of the console', () => {
   });
 });
 
-/** The scripts that the page has loaded. A script from the browser's cache has a transfer size of 0. */
+/** Returns the scripts that the page has loaded. A script from the browser's cache has a transfer size of 0. */
 function scriptsOf(
   page: Page,
 ): Promise<readonly Pick<PerformanceResourceTiming, 'decodedBodySize' | 'encodedBodySize' | 'transferSize'>[]> {

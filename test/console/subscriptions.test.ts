@@ -9,7 +9,7 @@ import { openPage } from './support/open-page.ts';
 import { newPartner, sharedStores } from './support/partner.ts';
 import { signInWithKey } from './support/sign-in.ts';
 
-// Partners let Inlet import what arrives in their storage. The workers list the storage every second.
+// Partners subscribe to new files in their storage. The workers list the storage every second.
 
 async function openAs(apiKey: string, userToken?: string): Promise<Page> {
   const { page, context } = await openPage();
@@ -19,7 +19,7 @@ async function openAs(apiKey: string, userToken?: string): Promise<Page> {
   return page;
 }
 
-/** Creates a subscription for plain files on the page, which then shows it. */
+/** Creates a subscription for plain files through the page, and checks that the page shows it. */
 async function create(page: Page, prefix: string): Promise<void> {
   await page.getByRole('button', { name: 'Create a subscription' }).click();
   await page.getByRole('textbox', { name: 'Prefix' }).fill(prefix);
@@ -29,8 +29,8 @@ async function create(page: Page, prefix: string): Promise<void> {
   await page.getByRole('heading', { name: prefix, level: 1 }).waitFor();
 }
 
-describe('the pages of subscriptions', () => {
-  it('creates a subscription, shows the files that arrive, and leads to their imports', async () => {
+describe('the subscriptions page', () => {
+  it('creates a subscription, shows the files that arrive, and links to their imports', async () => {
     const partner = await newPartner();
     await partner.createAttribute('sport', 'sport');
     const page = await openAs(partner.apiKey);
@@ -57,7 +57,7 @@ describe('the pages of subscriptions', () => {
     await page.getByRole('link', { name: /^subscription \d+$/ }).waitFor();
   });
 
-  it('pauses a subscription, resumes it, changes when it imports, and deletes it', async () => {
+  it('pauses and resumes a subscription, changes when it imports, and deletes it', async () => {
     const partner = await newPartner();
     await partner.createAttribute('sport', 'sport');
     const page = await openAs(partner.apiKey);
@@ -85,7 +85,7 @@ describe('the pages of subscriptions', () => {
     await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
   });
 
-  it('show only what the scopes of the session allow, and nothing to customers', async () => {
+  it("shows only what the session's scopes allow, and nothing to customers", async () => {
     const partner = await newPartner();
     const deps = await wireUp(sharedStores());
     const { apiKey } = await addApiKey(deps, partner, { scopes: ['marketplace:read'] });

@@ -14,7 +14,7 @@ import { signInWithKey } from './support/sign-in.ts';
 
 type File = { readonly name: string; readonly path: string };
 
-/** A file on disk keeps its time of change, by which the page recognizes it after a reload. */
+/** A file on disk keeps its modification time, which the page uses to recognize it after a reload. */
 const folder = mkdtempSync(join(tmpdir(), 'inlet-uploads-'));
 
 function fileOf(n: number): File {
@@ -24,7 +24,7 @@ function fileOf(n: number): File {
   return { name, path };
 }
 
-describe('the upload of several files', () => {
+describe('an upload of several files', () => {
   let partner: ConsolePartner;
 
   beforeAll(async () => {
@@ -54,10 +54,10 @@ describe('the upload of several files', () => {
   };
   const rowOf = (page: Page, name: string) =>
     page.locator('ul.chosen > li').filter({ has: page.getByText(name, { exact: true }) });
-  /** Waits until the file is uploaded. An upload of several files sends them at the same time, in any order. */
+  /** Waits until the file is uploaded. An upload of several files sends them concurrently, in any order. */
   const uploaded = (page: Page, name: string): Promise<void> =>
     rowOf(page, name).getByText('Uploaded', { exact: true }).waitFor();
-  /** Lets the part of one file fail. */
+  /** Makes the part of one file fail. */
   const cut = async (page: Page, name: string): Promise<() => Promise<void>> => {
     const pattern = (url: URL): boolean => url.searchParams.has('partNumber') && url.pathname.endsWith(`/${name}`);
     const handler = (route: Route): Promise<void> => route.fulfill({ status: 400 });
@@ -76,7 +76,7 @@ describe('the upload of several files', () => {
     return files.map(({ file }) => file.split('/').at(-1) ?? '');
   }
 
-  it('imports the files that a reload interrupted only if the page shows them', async () => {
+  it('imports the files of an upload that a reload interrupted only if the page shows them', async () => {
     const page = await openForm(await signedIn());
     await choose(page, fileOf(1), fileOf(2), fileOf(3));
     const restore = await cut(page, '3.csv');
@@ -97,7 +97,7 @@ describe('the upload of several files', () => {
     expect(await again.getByText('An upload was interrupted.').count()).toBe(0);
   });
 
-  it('leaves out the files of an interrupted upload', async () => {
+  it('does not import the files of an interrupted upload that the page does not show', async () => {
     const page = await openForm(await signedIn());
     await choose(page, fileOf(1), fileOf(2));
     const restore = await cut(page, '2.csv');
@@ -127,7 +127,7 @@ describe('the upload of several files', () => {
     expect(await importedFiles(page)).toEqual(['2.csv', '3.csv']);
   });
 
-  it('imports the fixed version of a file that was uploaded', async () => {
+  it('imports the fixed version of a file that was already uploaded', async () => {
     const page = await openForm(await signedIn());
     await choose(page, fileOf(1), fileOf(2));
     const restore = await cut(page, '2.csv');
@@ -143,7 +143,7 @@ describe('the upload of several files', () => {
     expect((await partner.api.list())[0]).toMatchObject({ total_rows: '15' });
   });
 
-  it('does not resume what another tab is uploading', async () => {
+  it('does not resume an upload that is running in another tab', async () => {
     const one = await openForm(await signedIn());
     await choose(one, fileOf(1), fileOf(2));
     let release = (): void => undefined;

@@ -14,7 +14,7 @@ import { signInWithKey } from './support/sign-in.ts';
 
 // Partners manage their webhooks in the console. The receiver is a real server, to which the workers send events.
 
-describe('the pages of webhooks', () => {
+describe('the webhooks page', () => {
   let receiver: WebhookReceiver;
   let partner: ConsolePartner;
   let path: string;
@@ -117,7 +117,7 @@ describe('the pages of webhooks', () => {
     await listed.getByText(/^event 1, /).waitFor();
   });
 
-  it('says why a receiver fails, and sends the event again when it works', async () => {
+  it('shows why a receiver fails, and can send the event again once it works', async () => {
     receiver.reply = () => ({ status: 302, headers: { location: '/elsewhere' } });
     const page = await openAs(partner.apiKey);
     await create(page);
@@ -140,7 +140,7 @@ describe('the pages of webhooks', () => {
     expect(new Set(arrived().map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   });
 
-  it('sends all events after a number again', async () => {
+  it('replays all events after a given number', async () => {
     const page = await openAs(partner.apiKey);
     await create(page);
     for (const sequence of [1, 2, 3]) {
@@ -160,7 +160,7 @@ describe('the pages of webhooks', () => {
     expect(new Set(again)).toEqual(new Set(['2', '3']));
   });
 
-  it('rotates the secret, and events are signed with both secrets', async () => {
+  it('rotates the secret, after which events are signed with both secrets', async () => {
     const page = await openAs(partner.apiKey);
     const first = await create(page);
     await page.getByRole('button', { name: 'Rotate the secret …' }).click();
@@ -173,7 +173,7 @@ describe('the pages of webhooks', () => {
     expect(arrived().map((event) => [isSignedWith(first, event), isSignedWith(second, event)])).toEqual([[true, true]]);
   });
 
-  it('disables a webhook, changes it, enables it so that it gets what it has missed, and deletes it', async () => {
+  it('disables a webhook, changes it, enables it so that it gets the events that it missed, and deletes it', async () => {
     const page = await openAs(partner.apiKey);
     await create(page);
     await page.getByRole('button', { name: 'Disable …' }).click();
@@ -199,7 +199,7 @@ describe('the pages of webhooks', () => {
     await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor();
   });
 
-  it('are not shown to a session without the scope', async () => {
+  it('shows no webhooks to a session without the scope', async () => {
     const deps = await wireUp(sharedStores());
     const { apiKey } = await addApiKey(deps, partner, { scopes: ['marketplace:read'] });
     await deps.close();
@@ -211,8 +211,8 @@ describe('the pages of webhooks', () => {
   });
 });
 
-describe('the page of events', () => {
-  it('lists what happened, newest first, with new events and links to their records', async () => {
+describe('the events page', () => {
+  it('lists events, newest first, adds new ones, and links to their records', async () => {
     const partner = await newPartner();
     const { page, context } = await openPage();
     await signInWithKey(context, partner.apiKey);

@@ -5,7 +5,7 @@ export function imageName({ name }: Pick<Screen, 'name'>, variant: Pick<Variant,
   return `${name}-${variant.name}.webp`;
 }
 
-/** The page with the images of every screen. */
+/** The page with images of every screen. */
 export function contactSheet(screens: readonly Screen[]): string {
   const sections = screens.map((screen) => {
     const images = variants.map(

@@ -1,10 +1,10 @@
-/** What the paths of screens contain. */
+/** The IDs that screen paths contain. */
 export type Seeded = {
   readonly importLogId: number;
   readonly audienceId: number;
   readonly otherAudienceId: number;
   readonly segmentId: number;
-  /** The report of an audience of a customer. */
+  /** The report of a customer's audience. */
   readonly customerSegmentId: number;
   readonly failedJobId: number;
   readonly webhookId: number;
@@ -12,14 +12,14 @@ export type Seeded = {
 };
 
 export type Screen = {
-  /** The start of the names of its images. */
+  /** The beginning of its image names. */
   readonly name: string;
   readonly title: string;
   readonly role: 'none' | 'link' | 'customer' | 'partner' | 'operator';
   readonly path: (seeded: Seeded) => string;
   /** A button to press first. */
   readonly press?: string;
-  /** A text to wait for, which starts a heading or a sentence. */
+  /** The beginning of a heading or sentence to wait for. */
   readonly shows?: string;
 };
 
@@ -111,9 +111,7 @@ export const screens: readonly Screen[] = [
   { name: 'incidents', title: 'Incidents by symptom', role: 'operator', path: () => 'operator/incidents' },
 ];
 
-/**
- * The paths of pages in packages/console/src/pages.ts that no screen shows.
- */
+/** Returns the paths of pages in packages/console/src/pages.ts that no screen shows. */
 export function pathsWithoutScreen(pagesSource: string): readonly string[] {
   const example = {
     importLogId: 1,

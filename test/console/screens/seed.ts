@@ -24,8 +24,8 @@ export type SeededPartner = {
 };
 
 /**
- * Known devices with each attribute, of 20,000, and how many times more often the devices of the audience have it. The
- * audience has the first 9,000 of these devices and 2,000 unknown ones.
+ * The number of known devices with each attribute, out of 20,000, and how many times more common it is in the audience.
+ * The audience has the first 9,000 of these devices and 2,000 unknown ones.
  */
 const attributes = [
   { name: 'Travel', devices: 4_000, index: 1.7 },
@@ -70,7 +70,10 @@ export async function createNamedPartner(stores: TestStores, url: string, name: 
   };
 }
 
-/** Customers and keys, a finished import, two failed imports, and two audiences with reports, of which one has a failed file. */
+/**
+ * Creates customers and keys, a finished import, two failed imports, and two audiences with reports, one of which has a
+ * failed file.
+ */
 export async function loadData(
   { api, apiKey, upload }: SeededPartner,
   url: string,
@@ -110,7 +113,10 @@ export async function loadData(
   return { importLogId, otherAudienceId: returning.audienceId, ...created };
 }
 
-/** A webhook that works, one whose receiver fails, and a disabled one. They get the events that are logged afterwards. */
+/**
+ * Creates a webhook that works, one whose receiver fails, and a disabled one. They get the events that are logged
+ * afterwards.
+ */
 export async function createWebhooks({ api }: SeededPartner, receiverUrl: string): Promise<Pick<Seeded, 'webhookId'>> {
   const send = async (method: string, path: string, body: object): Promise<unknown> => {
     const answer = await api.request(`/v1/webhooks${path}`, { method, body: JSON.stringify(body) });
@@ -127,7 +133,7 @@ export async function createWebhooks({ api }: SeededPartner, receiverUrl: string
   return { webhookId };
 }
 
-/** A subscription that has imported files, one that waits for a marker, and a paused one. */
+/** Creates a subscription that has imported files, one that waits for a marker, and a paused one. */
 export async function createSubscriptions({ api, upload }: SeededPartner): Promise<Pick<Seeded, 'subscriptionId'>> {
   const path = '/v1/marketplace/subscriptions';
   const send = async (method: string, target: string, body: object): Promise<unknown> => {
@@ -158,7 +164,7 @@ export async function createSubscriptions({ api, upload }: SeededPartner): Promi
   return { subscriptionId };
 }
 
-/** The audiences of a customer, with reports. */
+/** Creates a customer's audiences, with reports. */
 export async function loadCustomer(
   { api, apiKey }: SeededPartner,
   url: string,
@@ -189,7 +195,7 @@ export async function createLink({ api }: SeededPartner, segmentId: number, user
   return z.object({ url: z.string() }).parse(await answer.json()).url;
 }
 
-/** Customers, and a key for a program with the scopes that it needs. */
+/** Creates customers, and a key for a program with the scopes that it needs. */
 async function createAccess({ request }: ApiClient): Promise<void> {
   const send = async (path: string, body: object): Promise<void> => {
     const answer = await request(path, { method: 'POST', body: JSON.stringify(body) });

@@ -25,12 +25,12 @@ export type ShownService = {
   readonly url: string;
   readonly stores: TestStores;
   readonly apiKey: string;
-  /** The token of a customer, who has audiences. */
+  /** The token of a customer that has audiences. */
   readonly userToken: string;
-  /** Returns the URL of a one-time link to a report of the customer. */
+  /** Returns the URL of a one-time link to one of the customer's reports. */
   readonly createLink: () => Promise<string>;
   readonly seeded: Seeded;
-  /** Afterwards, partners wait because a worker cannot reach the storage, and a replica is unreachable. */
+  /** After this call, partners wait because a worker cannot reach the storage, and a replica is unreachable. */
   readonly breakDown: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
@@ -104,7 +104,7 @@ class Processes {
   }
 }
 
-/** A worker without storage tries the lanes again and again. */
+/** A worker that cannot reach the storage keeps trying the lanes. */
 async function retryLanes(processes: Processes, partners: readonly SeededPartner[]): Promise<void> {
   for (const { api } of partners) await api.queue({ file_path: 'daily/', key_type: 1, compressed: false });
   const worker = await processes.start(startWorker, { INLET_S3_ENDPOINT: 'http://127.0.0.1:9' });

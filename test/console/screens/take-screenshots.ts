@@ -9,11 +9,11 @@ export const variants = [
 
 export type Variant = (typeof variants)[number];
 
-/** Text stays readable, and most images take 15 to 20 kB. */
+/** With this quality, text stays readable, and most images have 15 to 20 kB. */
 const quality = 42;
 const scale = 0.8;
 
-/** Opens a page in the variant and returns its image as WebP, up to the maximum height. */
+/** Opens a page in the given variant and returns a WebP image of it, up to the maximum height. */
 export async function takeScreenshot(
   context: BrowserContext,
   url: string,
@@ -43,11 +43,11 @@ async function settle(page: Page): Promise<void> {
   await page.locator('h1').waitFor();
   await nothingLoads.waitFor({ state: 'detached' });
   await page.waitForTimeout(300);
-  // What has arrived can have parts that load next.
+  // The content that has arrived can contain parts that are still to be loaded.
   await nothingLoads.waitFor({ state: 'detached' });
 }
 
-/** Playwright writes PNG and JPEG only. WebP takes a third of the space. */
+/** Playwright writes only PNG and JPEG. WebP takes a third of the space. */
 async function capture(page: Page, { maxHeight }: Variant): Promise<Buffer> {
   const session = await page.context().newCDPSession(page);
   const { cssContentSize, cssLayoutViewport } = await session.send('Page.getLayoutMetrics');
@@ -58,7 +58,7 @@ async function capture(page: Page, { maxHeight }: Variant): Promise<Buffer> {
     format: 'webp',
     quality,
     captureBeyondViewport: true,
-    // Without the space that the page reserves for a scroll bar.
+    // Removes the space that the page reserves for a scroll bar.
     clip: { x: 0, y: 0, width: cssLayoutViewport.clientWidth, height: Math.min(maxHeight, shownHeight), scale },
   });
   return Buffer.from(data, 'base64');

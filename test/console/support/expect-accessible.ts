@@ -5,7 +5,7 @@ import { findColorViolations, findViolations, sidewaysScroll } from './find-viol
 /** The narrowest window that WCAG 2.2 requires (1.4.10). */
 const narrow = { width: 320, height: 640 };
 
-/** Checks what the page shows, in both themes and in a narrow window. */
+/** Checks the page in both themes and in a narrow window. */
 export async function expectAccessible(page: Page, what: string): Promise<void> {
   expect.soft(await findProblems(page), what).toEqual([]);
 }

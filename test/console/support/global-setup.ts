@@ -16,7 +16,7 @@ export type ConsoleRun = {
   readonly url: string;
   readonly environment: Record<string, string>;
   readonly database: string;
-  /** Whom the accounts of the OpenID provider belong to. */
+  /** The partner that the OpenID provider's accounts belong to. */
   readonly partner: string;
 };
 

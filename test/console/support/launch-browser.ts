@@ -1,8 +1,8 @@
 import { type Browser, chromium } from 'playwright-core';
 
-/** Features that Playwright disables, and the suggestions of the address bar. */
+/** The features that Playwright disables, plus the suggestions in the address bar. */
 const disabledFeatures = [
-  // Chromium uses only the last list, so this one repeats what matters of Playwright's.
+  // Chromium uses only the last list that it gets, so this one repeats the relevant features from Playwright's list.
   'AvoidUnnecessaryBeforeUnloadCheckSync',
   'DestroyProfileOnBrowserClose',
   'HttpsUpgrades',
@@ -16,12 +16,13 @@ const disabledFeatures = [
   'NetworkTimeServiceQuerying',
   'AimEnabled',
   'PreconnectToSearch',
-  // Chromium loads a web page for each of these in every new context, even without a window: half of its processor time.
+  // Chromium loads a web page for each of these in every new context, even without a window, which takes half of its
+  // processor time.
   'WebUIOmniboxPopup',
   'WebUIOmniboxAimPopup',
 ];
 
-/** Debian's Chromium, without anything that it would request in the background. Playwright creates a fresh profile. */
+/** Launches Debian's Chromium without any background requests. Playwright creates a fresh profile. */
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: '/usr/bin/chromium',

@@ -1,9 +1,12 @@
 import type { BrowserContext, Page } from 'playwright-core';
 
-/** What a visitor experiences while a page loads. Times are in milliseconds since the navigation started. */
+/**
+ * Measurements of what a visitor experiences while a page loads. Times are in milliseconds since the navigation
+ * started.
+ */
 export type Vitals = {
   readonly largestContentfulPaint: number;
-  /** How much of the long tasks exceeded 50 ms each. */
+  /** The sum of the times by which long tasks exceeded 50 ms. */
   readonly totalBlockingTime: number;
   readonly layoutShift: number;
 };
@@ -32,8 +35,8 @@ export async function observeVitals(context: BrowserContext): Promise<void> {
 }
 
 /**
- * Opens a page, and waits until nothing is loading. Uses no locators: the script with which Playwright finds elements has
- * 330 kB, and its compilation would count as a long task of the page.
+ * Opens a page, and waits until nothing is loading. Uses no locators, because Playwright's script for finding elements
+ * has 330 kB, and compiling it would count as a long task of the page.
  */
 export async function openCompletely(page: Page, path: string): Promise<void> {
   await page.goto(path, { waitUntil: 'networkidle' });
@@ -42,7 +45,7 @@ export async function openCompletely(page: Page, path: string): Promise<void> {
   });
 }
 
-/** Opens a page, and reads what was observed until nothing was loading. */
+/** Opens a page, and returns what was observed until nothing was loading. */
 export async function measureVitals(page: Page, path: string): Promise<Vitals> {
   await openCompletely(page, path);
   const { largest, blocking, shift } = await page.evaluate(
@@ -52,7 +55,7 @@ export async function measureVitals(page: Page, path: string): Promise<Vitals> {
   return { largestContentfulPaint: largest, totalBlockingTime: blocking, layoutShift: shift };
 }
 
-/** Slows the page's processor down, as on a phone. */
+/** Slows down the page's processor to the speed of a phone. */
 export async function slowDown(page: Page, rate: number): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send('Emulation.setCPUThrottlingRate', { rate });

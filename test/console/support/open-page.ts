@@ -4,17 +4,19 @@ import { inject, onTestFinished } from 'vitest';
 import { logDirectory } from '../../support/log-directory.ts';
 import { launchBrowser } from './launch-browser.ts';
 
-/** All files of a vitest worker process use one browser, which ends with the process. */
+/** All test files in a vitest worker process use one browser, which ends with the process. */
 let browser: Promise<Browser> | undefined;
 
-/** What a page must not do. `violations` of the content security policy, and `errors` that no code handles. */
+/**
+ * Things that a page must not cause: `violations` of the content security policy, and `errors` that no code handles.
+ */
 type Watched = { readonly violations: string[]; readonly errors: string[] };
 
 export type OpenPage = { readonly page: Page; readonly context: BrowserContext; readonly watched: Watched };
 
 const patience = 30_000;
 
-/** Opens a page in a context of its own, like a new browser. It is closed when the test has finished. */
+/** Opens a page in its own context, like a new browser. It is closed when the test has finished. */
 export async function openPage(options: BrowserContextOptions = {}): Promise<OpenPage> {
   const opened = await openUnclosedPage(options);
   keepPicture(opened.page);
@@ -36,7 +38,7 @@ export async function openUnclosedPage(options: BrowserContextOptions = {}): Pro
   return { page, context, watched };
 }
 
-/** If the test fails, a picture shows why an element was not found. */
+/** If the test fails, a screenshot shows why an element was not found. */
 export function keepPicture(page: Page): void {
   onTestFinished(async ({ task }) => {
     if (task.result?.state === 'fail' && !page.isClosed())
@@ -48,17 +50,17 @@ function toFileName(title: string): string {
   return `console-${title.replaceAll(/[^a-z0-9]+/gi, '-').slice(0, 100)}`;
 }
 
-/** The text of the element that has the focus. */
+/** Returns the text of the element that has the focus. */
 export function focusedText(page: Page): Promise<string> {
   return page.evaluate(() => document.activeElement?.textContent.trim() ?? '');
 }
 
-/** Does not exist, and shows a heading of its own. */
+/** This page does not exist, and the console shows a special heading for it. */
 const nowhere = { path: '/console/nowhere', heading: 'This page does not exist' };
 
 /**
- * Follows a link of the console, which does not load the document again. Leads through a page that does not exist, so
- * that everything on the next one is new, even if the address is the same.
+ * Follows a link within the console, which does not load the document again. First visits a page that does not exist,
+ * so that everything on the next page is new, even if the address is the same.
  */
 export async function visit(page: Page, path: string): Promise<void> {
   await followLink(page, nowhere.path);

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { onTestFinished } from 'vitest';
 
 /**
- * Serves a page of an attacker. `sameSite` has the host of the console and another port, so that browsers send the
- * console's cookies with its requests. `crossSite` is the same server under another host.
+ * Serves an attacker's page. `sameSite` has the console's host but another port, so browsers send the console's cookies
+ * with its requests. `crossSite` is the same server under another host name.
  */
 export async function serveOtherSite(html: string): Promise<{ readonly sameSite: string; readonly crossSite: string }> {
   const server = createServer((_request, response) => {

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { z } from 'zod';
 import { openCompletely } from './measure.ts';
 
-/** An event of Chromium's trace. Times are in microseconds. */
+/** An event in Chromium's trace. Times are in microseconds. */
 const traceEvent = z.object({
   name: z.string(),
   ph: z.string(),
@@ -10,16 +10,16 @@ const traceEvent = z.object({
   tid: z.int(),
   ts: z.number(),
   dur: z.number().default(0),
-  /** The processor time of the event, without the time in which other threads and processes ran. */
+  /** The processor time of the event, not including the time during which other threads and processes ran. */
   tdur: z.number().default(0),
   args: z.looseObject({}).default({}),
 });
 type TraceEvent = z.infer<typeof traceEvent>;
 
 /**
- * Opens a page, and returns how much processor time each task of the page's main thread has taken, in milliseconds. Unlike
- * durations, these times do not contain the work of the servers and the other browser processes, which run on the same
- * processors in a test, but not on a reader's device.
+ * Opens a page, and returns the processor time of each task of the page's main thread, in milliseconds. Unlike
+ * durations, these times do not include the work of the servers and the other browser processes, which run on the same
+ * processors in a test but not on a reader's device.
  */
 export async function measureTasks(page: Page, path: string): Promise<readonly number[]> {
   const browser = page.context().browser();

@@ -35,7 +35,7 @@ export function readPdf(bytes: Buffer): Pdf {
 
 type Unicode = ReadonlyMap<number, string>;
 
-/** Reads the map from glyphs to characters. */
+/** Reads the mapping from glyphs to characters. */
 function readUnicode(map: string): Unicode {
   const found = new Map<number, string>();
   for (const [, section = ''] of map.matchAll(/beginbfchar\n([\s\S]*?)endbfchar/g)) {

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { CompositionRecord } from '../../../src/adapters/http/routes/get-composition.ts';
 
-/** What the table of a report shows in a row. */
+/** The content of a row in a report's table. */
 export type ShownEntry = {
   readonly name: string;
   readonly share: string;
@@ -38,7 +38,7 @@ export async function readReportTable(page: Page): Promise<readonly ShownEntry[]
     );
 }
 
-/** What the table must show for entries of the API whose counts are not hidden. */
+/** Returns the rows that the table must show for API entries whose counts are not hidden. */
 export function expectedTable({ attributes }: CompositionRecord): readonly ShownEntry[] {
   return attributes.map(({ name, share, warehouse_share, index, devices }) => ({
     name,
