@@ -82,7 +82,7 @@ describe('the API key store', () => {
     expect((await holderOf(hash))?.isValid).toBe(false);
   });
 
-  it('revokes only the given key, and keeps the time of the first revocation', async () => {
+  it('revokes only the given key, and keeps the time of its first revocation', async () => {
     const [mine, theirs] = [await newPartner(), await newPartner()];
     const [one, other] = [await make(mine), await make(mine)];
     expect(await keys.revoke(theirs, one.made.id)).toBe(false);

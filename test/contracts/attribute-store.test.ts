@@ -93,7 +93,7 @@ describe('the attribute store', () => {
     expect((await attributes.list(mine, { retired: false })).map(({ name }) => name)).toEqual(['Sport']);
   });
 
-  it('adds foreign keys, including one that moves from another attribute of the same partner', async () => {
+  it('adds foreign keys, including one that it moves from another attribute of the same partner', async () => {
     const sport = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport', 'golf'] });
     const golf = await attributes.create(mine, { name: 'Golf', foreignKeys: [] });
     expect(await attributes.tie(theirs, golf.id, ['golf'])).toBe(false);

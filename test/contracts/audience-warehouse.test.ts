@@ -90,7 +90,7 @@ describe.each(placesOnTopologies)(
       expect(await bothCounts(of(2))).toEqual({ unique: 20, matched: 10 });
     });
 
-    it('counts a device once across events and files within one audience and generation', async () => {
+    it('counts each device once across all events and files of one audience and generation', async () => {
       await loadText(newLoad(3), `${rows(0, 50)}${rows(0, 50, 'click')}`);
       await loadText(newLoad(3), rows(25, 125, 'view'));
       await loadText(newLoad(3, 1), rows(1000, 1007));
@@ -140,7 +140,7 @@ describe.each(placesOnTopologies)(
       expect(storedRows.get(partnerId + 1)).toBe(50);
     });
 
-    it('counts once each device that staged files would add to an audience', async () => {
+    it('counts each device that staged files would add to an audience only once', async () => {
       await loadText(newLoad(7), rows(0, 50));
       const inRoom = newLoad(7);
       await stage.stage(inRoom, streamedFile(inRoom, 71, rows(40, 60) + rows(40, 60, 'click')), maxLineBytes, signal);

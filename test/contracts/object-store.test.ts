@@ -67,7 +67,7 @@ describe('the object store', () => {
     client.destroy();
   });
 
-  describe('when it finds one object', () => {
+  describe('finding one object', () => {
     it('matches the exact key and returns the size and ETag', async () => {
       const key = await put('find/a.csv', 'hello');
       const object = await found(key);
@@ -95,7 +95,7 @@ describe('the object store', () => {
     });
   });
 
-  describe('when it lists objects', () => {
+  describe('listing objects', () => {
     it('returns the objects in byte order, with size and ETag', async () => {
       const names = ['a', 'B', 'a.csv', 'a/b', 'é', 'z', '日', 'a b', 'a-b', '10', '9', '😀', '\uFF5E'];
       for (const name of names) await put(`order/${name}`, name);
@@ -168,7 +168,7 @@ describe('the object store', () => {
     expect(Buffer.from((await store.read(object, 2000, signal))?.content ?? '').toString()).toBe(path);
   });
 
-  describe('when it reads a small object', () => {
+  describe('reading a small object', () => {
     it('decompresses a small gzip object and reports that it was compressed', async () => {
       const object = await found(await put('read/a.csv', gzipSync('id,event\n')));
       const read = await store.read(object, 100, signal);
@@ -207,7 +207,7 @@ describe('the object store', () => {
     });
   });
 
-  describe('when it opens an object', () => {
+  describe('opening an object', () => {
     it.each([0, 1, 262_143, 262_144, 262_145, 3_000_000])(
       'returns all %s bytes and the first bytes separately',
       async (size) => {

@@ -14,7 +14,7 @@ import { rememberSecrets } from '../support/known-secrets.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-describe('the reads of operators', () => {
+describe('operator reads', () => {
   let stores: TestStores;
   let deps: Wired;
   let db: Database;
@@ -40,7 +40,7 @@ describe('the reads of operators', () => {
       100,
     );
 
-  it('cannot write, even if the URL has other options', async () => {
+  it('operator reads cannot change data, even if the URL has other options', async () => {
     await expect(sql`DELETE FROM job`.execute(db)).rejects.toThrow('read-only transaction');
     const url = new URL(stores.config.INLET_POSTGRES_URL.reveal());
     url.searchParams.set('options', '-c work_mem=5MB');
@@ -55,7 +55,7 @@ describe('the reads of operators', () => {
     await other.destroy();
   });
 
-  it('need only the privileges of the login in docs/deploy.md', async () => {
+  it('operator reads need only the privileges that docs/deploy.md grants to the login', async () => {
     const role = `operator_${randomBytes(6).toString('hex')}`;
     const password = randomBytes(18).toString('hex');
     rememberSecrets(password);
@@ -106,7 +106,7 @@ describe('the reads of operators', () => {
     expect(await reads.listPartners({ afterId: two.id, limit: 10 })).toEqual([]);
   });
 
-  it('lists each lane once, by its oldest open job', async () => {
+  it('lists each lane once, with its oldest open job', async () => {
     const [one, two] = [await newBarePartner(deps), await newBarePartner(deps)];
     const [first, , second] = [await submit(two), await submit(two), await submit(one)];
     const lanes = await reads.listLanes({ afterJobId: first - 1, limit: 10 });
@@ -133,13 +133,13 @@ describe('the reads of operators', () => {
     expect(await reads.listPartners({ afterId: partner.id - 1, limit: 1 })).toMatchObject([{ openJobs: 0 }]);
   });
 
-  it('counts no worker if none is connected', async () => {
+  it('counts no workers if none is connected', async () => {
     expect(await reads.readWaits()).toMatchObject({ workers: 0, lanesWithoutToken: 0, silentSeconds: 0 });
     expect(await reads.isPaused()).toBe(false);
   });
 });
 
-describe('the history of backups', () => {
+describe('the backup history', () => {
   let stores: TestStores;
   let deps: Wired;
   let backups: BackupHistory;

@@ -95,7 +95,7 @@ describe('the partner store', () => {
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('allows neither rejected rows nor IDs without hyphens for a new partner until they are set', async () => {
+  it('allows a new partner neither rejected rows nor IDs without hyphens until an operator enables them', async () => {
     const [mine, theirs] = [await partners.create(newPartner('settings')), await partners.create(newPartner('other'))];
     const initial = { audienceBadRowShare: 0, unhyphenatedIds: false, deviceDays: null };
     expect(await partners.readSettings(mine.id)).toEqual(initial);

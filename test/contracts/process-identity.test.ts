@@ -34,7 +34,7 @@ const awsVariables = [
   'AWS_ENDPOINT_URL_STS',
 ];
 
-describe('the identity of the process', () => {
+describe('the process identity', () => {
   const {
     INLET_S3_ACCESS_KEY_ID: _id,
     INLET_S3_SECRET_ACCESS_KEY: _secret,
@@ -63,7 +63,7 @@ describe('the identity of the process', () => {
   });
   beforeEach(() => {
     Object.assign(service, { isUp: true, lifetimeMs: 900_000 });
-    // The developer's own identity must have no effect.
+    // The developer's own identity must not affect the tests.
     for (const name of awsVariables) vi.stubEnv(name, undefined);
     vi.stubEnv('AWS_CONFIG_FILE', '/dev/null');
     vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/dev/null');
@@ -140,7 +140,7 @@ describe('the identity of the process', () => {
     s3.destroy();
   });
 
-  it('requests new credentials before the old ones expire, and only then', async () => {
+  it('requests new credentials only shortly before the old ones expire', async () => {
     use('the container (EKS Pod Identity or ECS)');
     const s3 = connectSharedStorage(config);
     const before = service.issued();
@@ -161,7 +161,7 @@ describe('the identity of the process', () => {
     short.destroy();
   });
 
-  it('fails without credentials, and works as soon as there are some', async () => {
+  it('fails without credentials, and works as soon as they are available', async () => {
     use('the container (EKS Pod Identity or ECS)');
     service.isUp = false;
     const s3 = connectSharedStorage(config);

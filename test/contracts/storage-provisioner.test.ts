@@ -182,7 +182,7 @@ describe("a partner's storage", () => {
     s3.destroy();
   });
 
-  it('names the server that rejected the administrator without repeating its response', async () => {
+  it('reports which server rejected the administrator, without repeating its response', async () => {
     const stranger = { ...admin, secretAccessKey: new Secret('wrong') };
     const refused = cephStorageProvisioner(stranger, owner, testBucket).provision({ name: `${name}4`, prefix: 'x/' });
     await expect(refused).rejects.toThrow(

@@ -40,7 +40,7 @@ describe('upload storage', () => {
     await storage.abort(upload);
   });
 
-  it('stores an object with its mark, which another upload or a plain object replaces', async () => {
+  it('stores an object with a mark that tells it from objects of other uploads', async () => {
     const upload = await start('object ü+.csv');
     expect(await storage.isStored(upload)).toBe(false);
     await send(upload, 1, 'content');
@@ -50,7 +50,7 @@ describe('upload storage', () => {
     expect(await storage.listParts(upload)).toBeNull();
   });
 
-  it('rejects a URL after its time', async () => {
+  it('rejects a URL that has expired', async () => {
     const upload = await start('late');
     const [url = ''] = await storage.urlsOf(upload, [{ partNumber: 1, bytes: 1 }], 1);
     await new Promise((resolve) => setTimeout(resolve, 2_500));
@@ -59,7 +59,7 @@ describe('upload storage', () => {
   });
 });
 
-describe('the address of uploads', () => {
+describe('the upload address', () => {
   const keys = configFor(environmentFor({ database: 'unused', topology: 'one' }));
   const s3 = connectSharedStorage(keys);
   afterAll(() => s3.destroy());
@@ -75,7 +75,7 @@ describe('the address of uploads', () => {
     ['http://files.example.com:8000/s3/', 'inlet', 'http://files.example.com:8000/s3/inlet/acme/a%20b.csv'],
     [null, 'inlet', 'https://inlet.s3.eu-central-1.amazonaws.com/acme/a%20b.csv'],
     [null, 'in.let', 'https://s3.eu-central-1.amazonaws.com/in.let/acme/a%20b.csv'],
-  ])('is that of the public endpoint %s and the bucket %s', async (endpoint, bucket, expected) => {
+  ])('is derived from the public endpoint %s and the bucket %s', async (endpoint, bucket, expected) => {
     expect(await urlAt(endpoint, bucket)).toBe(expected);
   });
 });

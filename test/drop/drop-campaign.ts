@@ -27,7 +27,7 @@ import { connectTestEngine } from '../support/test-engine.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
 import { type DropServer, startDropServer } from './drop-server.ts';
 
-/** The process has died. Nothing that it calls afterward has an effect. */
+/** The process has died. Nothing that it calls afterward has any effect. */
 class Killed extends Error {}
 
 type Kill = { readonly at: number; readonly isBefore: boolean };
@@ -36,7 +36,7 @@ const signal = new AbortController().signal;
 export const apiKey = 'the-key-of-the-broker';
 export const proofSeed = createHash('sha256').update('drop campaign').digest('hex');
 
-/** Runs cycles against real stores and the server of `test/drop`. */
+/** Runs cycles against real stores and the server in drop-server.ts. */
 export class DropCampaign {
   readonly stores: TestStores;
   readonly server: DropServer;
@@ -87,13 +87,13 @@ export class DropCampaign {
     rmSync(this.folder, { recursive: true });
   }
 
-  /** Runs one command. With `kill`, the process dies at this call. Returns null then. */
+  /** Runs one command. With `kill`, the process dies at this call, and the result is null. */
   async sync(kill?: Kill): Promise<DropOutcome | null> {
     try {
       return await runDropCycle(kill ? mortal(this.deps, kill) : this.deps, signal);
     } catch (error) {
       if (!(error instanceof Killed)) throw error;
-      // The lease of a process that died has ended when the next command runs.
+      // The lease of a dead process has expired by the time the next command runs.
       await withDatabase(this.stores, (client) => client.query('UPDATE drop_cycle SET claimed_until = NULL'));
       return null;
     }
@@ -118,7 +118,7 @@ export class DropCampaign {
     else this.server.validate();
   }
 
-  /** An archive was lost while it was being received. The operator gets it from the support of DROP. */
+  /** An archive was lost while it was being received. The operator gets it from DROP support. */
   async askSupport(): Promise<void> {
     const { name, content } = this.server.supportArchive();
     const sha256 = this.deps.digest(content);
@@ -127,12 +127,12 @@ export class DropCampaign {
   }
 
   async erase(): Promise<void> {
-    // The engine deletes the files of replaced parts after minutes.
+    // The engine would take minutes to delete the files of replaced parts.
     const erasureEngine = { ...this.wired.erasureEngine, countReplacedParts: () => Promise.resolve(0) };
     await runErasures({ ...this.wired, erasureEngine, log: silentLog }, signal);
   }
 
-  /** Stores the devices as an import and an audience would. */
+  /** Stores the devices in the same way as an import and an audience. */
   async store(devices: readonly string[]): Promise<void> {
     const [[server]] = this.engine.shards;
     const insert = async (table: string, values: readonly object[]): Promise<void> =>
@@ -167,7 +167,7 @@ export class DropCampaign {
     return new Set(found);
   }
 
-  /** The hashes on the suppression list. Every server has the same. */
+  /** Returns the hashes on the suppression list, which is the same on every server. */
   async suppressedHashes(): Promise<Set<string>> {
     const found = await selectOnShards(
       this.stores,
@@ -176,13 +176,13 @@ export class DropCampaign {
     return new Set(found);
   }
 
-  /** The step of the open cycle, or null. */
+  /** Returns the step of the open cycle, or null. */
   async openStep(): Promise<string | null> {
     const [cycle] = await this.deps.cycles.list(1);
     return cycle && cycle.finishedAt === null ? cycle.step : null;
   }
 
-  /** Merges the parts, of which every statement of a campaign adds some. */
+  /** Merges the parts, because every statement in a campaign adds some. */
   async merge(): Promise<void> {
     for (const table of ['drop_items_local', 'suppressed_hashes_local', 'erased_devices_local'])
       await commandOnShards(this.stores, `OPTIMIZE TABLE ${table} FINAL`);
@@ -199,7 +199,7 @@ export function bucketOf({ database }: TestStores): string {
   return `drop-${database.replaceAll('_', '-')}`;
 }
 
-/** Counts all calls of the process. At the given one, and at all later ones, the process is dead. */
+/** Counts all calls of the process. The process dies at the given call and does not execute any later call. */
 function mortal(deps: DropDeps, { at, isBefore }: Kill): DropDeps {
   let calls = 0;
   let isDead = false;

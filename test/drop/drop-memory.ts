@@ -22,7 +22,7 @@ import { silentLog } from '../support/silent-log.ts';
 
 const { signal } = new AbortController();
 
-/** Runs cycles with the client and the local folder of the command, and everything else in memory. */
+/** Runs cycles with the command's client and local folder, and with everything else in memory. */
 export function memoryDrop(url: string, apiKey: string) {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-drop-'));
   const records = memoryCycles();
@@ -52,7 +52,7 @@ export function memoryDrop(url: string, apiKey: string) {
     items,
     erasures,
     sync: () => runDropCycle(deps, signal),
-    /** Runs the command, which fails. Returns its error. */
+    /** Runs the command, which must fail, and returns its error. */
     failedSync: async (): Promise<unknown> => runDropCycle(deps, signal).catch((error: unknown) => error),
     close: (): void => rmSync(folder, { recursive: true }),
   };
@@ -243,7 +243,7 @@ function memoryErasures() {
   };
   return {
     port,
-    /** Ends the last erasure, as workers do. */
+    /** Ends the most recent erasure, as workers do. */
     end: (failure: string | null): void => {
       const erased = [{ table: 'known_devices', shard: 1, rows: 1 }];
       found.set(last, { isDone: failure === null, failure, erased: failure === null ? erased : [] });

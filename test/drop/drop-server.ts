@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { requirePublished } from './published-api.ts';
 import { zipOf } from './zip.ts';
 
-// The other side of `inlet privacy drop`: a server that behaves as the published description of DROP's data broker API
-// (version 1.2.0) says. It answers from memory, and it remembers every answer to every item.
+// The counterpart of `inlet privacy drop`: a server that behaves as described in the published description of DROP's
+// data broker API (version 1.2.0). It keeps everything in memory and records every answer to every item.
 
 export type DropItem = { readonly id: string; readonly hash: string };
 export type WithdrawnItem = DropItem & { readonly listType: string };
@@ -23,7 +23,7 @@ type Delivered = {
   readonly amended: Set<string>;
   /** Accepted files whose rows are not validated yet. */
   readonly queued: { readonly name: string; readonly content: string }[];
-  /** Every status that an item was given, in order. */
+  /** All statuses that each item was given, in order. */
   readonly answers: Map<string, string[]>;
   readonly problems: string[];
   isComplete: boolean;
@@ -39,16 +39,16 @@ type Reply = {
   readonly isForeign?: true;
 };
 type Behavior = {
-  /** Responses that the archive is being prepared, before it is ready. */
+  /** The number of responses that say that the archive is being prepared, before it is ready. */
   preparations: number;
   isClosed: boolean;
-  /** Requests until the rows of accepted files are validated. */
+  /** The number of requests until the rows of accepted files are validated. */
   validationRequests: number;
   /** Returns true to end the connection after the request took effect. */
   losesResponse: () => boolean;
-  /** Headers of archives instead of those that DROP sends. */
+  /** Archive headers to send instead of DROP's. */
   archiveHeaders: Readonly<Record<string, string>> | null;
-  /** A response to return instead, without any effect. */
+  /** Returns a response to send instead of handling the request, or null. */
   fault: ((path: string) => Reply | null) | null;
 };
 
@@ -144,7 +144,7 @@ export async function startDropServer(apiKey: string, brokerId = '4821') {
     if (request.headers['x-api-key'] !== apiKey)
       return problem(401, 'API key is missing or invalid. Fix or regenerate the API key and try again.');
     const fault = behavior.fault?.(request.url ?? '');
-    // A proxy in between can answer with anything.
+    // A proxy between client and server can answer with anything.
     if (fault) return { ...fault, isForeign: true };
     if (behavior.isClosed) return problem(500, 'The system is temporarily unavailable. Try again later.');
     waited += 1;
@@ -160,7 +160,7 @@ export async function startDropServer(apiKey: string, brokerId = '4821') {
     const { status, body, headers = {} } = reply;
     if (!reply.isForeign) requirePublished(`${request.method} ${request.url}`, { status, body, headers });
     requests.push({ method: request.method ?? '', path: request.url ?? '', status: reply.status });
-    // Otherwise, the rest of a request that was not read would be taken for the next one.
+    // Otherwise, the unread rest of a request would be taken for the next request.
     request.resume();
     if (behavior.losesResponse()) request.socket.destroy();
     else send(response, reply);
@@ -176,7 +176,7 @@ export async function startDropServer(apiKey: string, brokerId = '4821') {
     delivered: delivered as readonly Delivered[],
     add: (batch: DropBatch): void => void pending.push(batch),
     validate,
-    /** What the support of DROP does for a broker that has lost an archive. */
+    /** Returns the archive that DROP support sends to a broker that has lost it. */
     supportArchive: (): { readonly name: string; readonly content: Buffer } => {
       const last = delivered.at(-1);
       if (!last) throw new Error('nothing was delivered');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-// What the published description of DROP's API (version 1.2.0) says about responses, restated. The server of the tests
-// checks each of its own responses with it.
+// Restates what the published description of DROP's API (version 1.2.0) says about responses. The test server checks
+// each of its own responses against it.
 
 const message = z.strictObject({ message: z.string() });
 
@@ -15,7 +15,7 @@ const upload = z.strictObject({
 
 const errors = { 401: message, 403: message, 404: message, 429: message, 500: message };
 
-/** The statuses of each operation, and the bodies in JSON. */
+/** The statuses of each operation, with the schemas of their JSON bodies. */
 const operations: Readonly<Record<string, Readonly<Record<number, z.ZodType>>>> = {
   'GET /data/download': { ...errors, 200: message, 202: message, 409: message },
   'POST /data/upload': { ...errors, 202: upload, 400: upload, 409: message },
@@ -28,7 +28,7 @@ type Sent = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Throws if the response is not as described. */
+/** Throws if the response does not match the description. */
 export function requirePublished(operation: string, { status, body, headers }: Sent): void {
   const described = operations[operation] ?? { 404: message };
   const schema = described[status];

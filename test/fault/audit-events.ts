@@ -1,10 +1,10 @@
 import { type TestStores, withDatabase } from '../support/stores.ts';
 
-/** A job, or an entry in the file list of an audience, that must have been reported if it has ended. */
+/** A job or an entry in an audience's file list. If it has ended, an event must have reported it. */
 type RecordRow = {
   readonly name: string;
   readonly status: number;
-  /** False if its audience was cleared or deleted, which may have ended it without an event. */
+  /** False if its audience was cleared or deleted, because it may then have ended without an event. */
   readonly is_required: boolean;
 };
 type EventRow = {
@@ -15,8 +15,8 @@ type EventRow = {
 };
 
 /**
- * Compares the event log of a partner with its records: sequence numbers without gaps, and exactly one event for the end
- * of each job and of each file of an audience.
+ * Compares a partner's event log with its records. The sequence numbers must have no gaps, and there must be exactly
+ * one event for the end of each job and of each file in an audience.
  */
 export async function auditEvents(stores: TestStores, partnerId: number): Promise<string[]> {
   const { events, counted, records } = await withDatabase(stores, async (client) => ({

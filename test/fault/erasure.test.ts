@@ -17,12 +17,18 @@ import { waitUntil } from '../support/wait-until.ts';
 
 // Kills a worker at every point between two side effects of an erasure. Another worker continues the batch.
 
-/** Called every second, with or without a batch, or only now and then. The points of their neighbors cover them. */
+/**
+ * Methods that are called every second, with or without a batch, or only occasionally. The points of neighboring
+ * methods cover them.
+ */
 const polled: ReadonlySet<string> = new Set(['erasureQueue.claim', 'erasureQueue.renew', 'erasureQueue.postpone']);
 
-/** The gate kills workers at so many points, spread evenly over the list, and the long run at all points. */
+/**
+ * The gate kills workers at this number of points, spread evenly over the list. The long run kills workers at all
+ * points.
+ */
 const pointsInGate = 3;
-/** The most points of a long run. Each point needs a device. */
+/** The maximum number of points in a long run. Each point needs a device. */
 const maxPoints = 120;
 
 describe('a worker that is killed while it erases devices', () => {
@@ -48,7 +54,7 @@ describe('a worker that is killed while it erases devices', () => {
     await stores.drop();
   });
 
-  /** Adds rows of every device to an attribute, to the rejected rows, and to an audience. */
+  /** Adds rows with every device to an attribute, to the rejected rows, and to an audience. */
   const importDevices = async (): Promise<void> => {
     const devices = Array.from({ length: maxPoints }, (_, index) => device(index));
     await partner.upload('in.csv', devices.map((id) => `${id},sports\n${id},unknown\n`).join(''));
@@ -61,7 +67,7 @@ describe('a worker that is killed while it erases devices', () => {
       withDatabase(stores, async (db) => (await db.query('SELECT FROM index_change LIMIT 1')).rowCount === 0),
     );
   };
-  /** Requests the deletion of a device that was not deleted before. */
+  /** Requests the deletion of a device that has not been deleted yet. */
   const request = async (): Promise<{ readonly id: number; readonly deleted: string }> => {
     const deleted = device(erased);
     erased += 1;
@@ -126,7 +132,7 @@ describe('a worker that is killed while it erases devices', () => {
   });
 
   it(
-    'leaves a batch that another worker completes, with the right proof, and no row of the device',
+    'leaves a batch that another worker completes, with a correct proof and no remaining row of the device',
     { timeout: 7_200_000 },
     async () => {
       const count = inject('campaign') === 'long' ? points.length : pointsInGate;

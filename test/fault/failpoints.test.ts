@@ -185,7 +185,7 @@ describe('a worker that is killed', () => {
       const partner = await newPartner();
       const submitting = submitOneOfEach(partner);
       submitting.catch(() => undefined); // awaited below
-      // A purge runs a while after the last load.
+      // A purge runs some time after the last load.
       const tooLate = new AbortController();
       const late = pause(60_000, 'late', { signal: tooLate.signal }).catch(() => 'killed');
       const isKilled = (await Promise.race([killed.then(() => 'killed'), late])) === 'killed';

@@ -46,7 +46,7 @@ export type Expected = {
 export type FaultPartner = Expected & {
   readonly attributes: readonly [number, number, number];
   readonly importFiles: (kind: 'merge' | 'replace', files: readonly (readonly ModelRow[])[]) => Promise<number>;
-  /** Submits an import with credentials, which must be deleted when the job finishes. */
+  /** Submits an import with credentials, which Inlet must delete when the job finishes. */
   readonly importFromOwnBucket: (files: readonly (readonly ModelRow[])[]) => Promise<number>;
   readonly importInvalidFile: () => Promise<number>;
   /** Submits an import whose path matches no file. */

@@ -73,7 +73,7 @@ describe.runIf(canMount && inject('campaign') === 'long')('full disks', () => {
   it('a full disk delays jobs without failing them until there is space again', async () => {
     await submit();
     expect(await cluster.auditAtEnd([partner])).toEqual([]);
-    // Stall the storage, so that the jobs are still in progress when the disk fills up.
+    // Stalls the storage, so that the jobs are still in progress when the disk fills up.
     cluster.proxies.storage.make({ is: 'stalled' });
     for (let n = 0; n < 4; n++) await submit();
     const full = keepFull();

@@ -59,7 +59,7 @@ export function withHistory(partner: FaultPartner): RecordingPartner {
     stopSubmitting: () => stopped.reject(new Stopped()),
     rewind: async (stores) => {
       const { jobs, generations } = await countsIn(stores, partner.id);
-      // Requests are sequential, so the stores match the record as it was after one particular request.
+      // Requests are sequential, so the stores match the state of the record after one particular request.
       const then = history.find((moment) => moment.submitted.length === jobs && moment.clears === generations);
       if (!then) throw new Error(`partner ${partner.id} never had ${jobs} jobs and ${generations} clears`);
       const lost = submitted.splice(0).slice(jobs);

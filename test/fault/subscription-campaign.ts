@@ -31,17 +31,17 @@ import { newBarePartner, wireAll } from '../support/wired.ts';
 import { configFor } from '../support/environment.ts';
 import { seededRandom } from './webhook-campaign.ts';
 
-// Uploads, overwrites, and renames objects at random, while notifications are lost and workers are killed. The first partner
-// writes markers, and the second one uploads earlier content again.
+// Uploads, overwrites, and renames objects at random, while notifications are lost and workers are killed. The first
+// partner writes markers, and the second one uploads earlier content again.
 
 const markerPartner = 0;
 const repeatingPartner = 1;
 const markerName = '_SUCCESS';
-/** After every so many changes, the marker is written again. */
+/** The number of changes after which the marker is written again. */
 const changesPerMarker = 5;
 /**
- * A version that was there for this long after a listing was due must have been seen. A worker that is killed keeps its lease
- * for 10 s, and then the listing itself takes a while on a busy machine.
+ * A version that still existed this long after a listing was due must have been seen. A killed worker keeps its lease
+ * for 10 s, and then the listing itself takes some time on a busy machine.
  */
 const unseenMarginMs = 20_000;
 
@@ -50,7 +50,7 @@ type Version = {
   readonly etag: string;
   readonly device: string;
   readonly at: number;
-  /** When it was overwritten, renamed, or deleted. */
+  /** The time at which it was overwritten, renamed, or deleted. */
   goneAt: number | null;
 };
 
@@ -58,7 +58,7 @@ type Seen = { readonly key: string; readonly etag: string; readonly state: strin
 
 export type SubscriptionCampaign = Awaited<ReturnType<typeof startSubscriptionCampaign>>;
 
-/** Passes a share of the notifications on to a worker that is running. */
+/** Forwards some of the notifications to a running worker and drops the rest. */
 async function startRelay(random: () => number, dropped: number, ports: readonly number[]) {
   const counts = { passed: 0, dropped: 0 };
   const server = createServer((request, response) => {
@@ -72,7 +72,7 @@ async function startRelay(random: () => number, dropped: number, ports: readonly
       }
       counts.passed += 1;
       const port = ports[Math.floor(random() * ports.length)];
-      // A worker that was killed receives nothing, which loses more notifications.
+      // A worker that was killed receives nothing, so more notifications are lost.
       fetch(`http://127.0.0.1:${port}${request.url}`, { method: 'POST', body: Buffer.concat(chunks) }).catch(
         () => undefined,
       );
@@ -136,7 +136,7 @@ export async function startSubscriptionCampaign(
       return { ...partner, subscriptionId: await deps.subscriptions.create(partner.id, subscription, null) };
     }),
   );
-  /** Every version that was uploaded, and the current one of each key. */
+  /** All uploaded versions, and the current version of each key. */
   const versions: Version[] = [];
   const current = new Map<string, Version>();
   let serial = 0;
@@ -152,7 +152,7 @@ export async function startSubscriptionCampaign(
     await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: text }));
     record({ key, etag: etagOf(text), device: own, at: Date.now(), goneAt: null });
   };
-  /** Uploads the content that the key had before its current one. */
+  /** Uploads the content that the key had before its current content. */
   const putEarlier = (key: string): Promise<void> => {
     const earlier = versions.findLast((version) => version.key === key && version.etag !== current.get(key)?.etag);
     return put(key, earlier?.device);
@@ -184,7 +184,7 @@ export async function startSubscriptionCampaign(
   return {
     relay,
     versions,
-    /** One random change of a partner's objects. Not concurrent for the same partner. */
+    /** Makes one random change to a partner's objects. Must not run concurrently for the same partner. */
     change: async (partner: number): Promise<void> => {
       const prefix = partners[partner]?.prefix ?? '';
       const choice = random();
@@ -204,7 +204,7 @@ export async function startSubscriptionCampaign(
       if (victim.child.exitCode === null && victim.child.signalCode === null) await once(victim.child, 'exit');
       workers[index] = await start(port);
     },
-    /** Waits until every current version was imported. */
+    /** Waits until every current version has been imported. */
     settle: async (seconds: number): Promise<void> => {
       // The storage may record times in whole seconds, and a marker covers what was written before it.
       await new Promise((resolve) => setTimeout(resolve, 1_100));
@@ -232,7 +232,7 @@ export async function startSubscriptionCampaign(
       const seen = new Map(rows.map((row) => [`${row.key} ${row.etag}`, row]));
       const listed = await listAll();
       const errors = rows.flatMap(({ key, etag, state, loads, rows: accepted }) => {
-        // A version that was uploaded again after another one is loaded again, if a listing has seen the other one.
+        // A version that is uploaded again is loaded again only if a listing has seen another version in between.
         const uploads = versions.filter((version) => version.key === key && version.etag === etag).length;
         const isKnown = ['imported', 'overwritten', 'deleted'].includes(state);
         const isExpected =
@@ -279,7 +279,8 @@ export async function startSubscriptionCampaign(
       const seen = states.reduce((sum, { state, count }) => sum + (state === 'marker' ? 0 : Number(count)), 0);
       const markerPrefix = partners[markerPartner]?.prefix ?? '';
       const lags = versions
-        // Objects that wait for a marker are late on purpose, and only the last upload of a version has a known import.
+        // Objects that wait for a marker are late on purpose. For versions that were uploaded again, only the last
+        // import is known.
         .filter(({ key, etag }) => !key.startsWith(markerPrefix) && uploads.get(`${key} ${etag}`)?.length === 1)
         .flatMap((version) => {
           const queued = at.get(`${version.key} ${version.etag}`);

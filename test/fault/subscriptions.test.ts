@@ -6,8 +6,8 @@ import { percentile } from './webhook-campaign.ts';
 
 const isLong = inject('campaign') === 'long';
 /**
- * The gate runs other suites at the same time, so only the long version has a limit for the time. Ceph starts to deliver
- * the notifications of a new topic within 30 s, so the short version finds most objects by listing.
+ * The gate runs other suites at the same time, so only the long version has a time limit. Ceph starts to deliver the
+ * notifications of a new topic within 30 s, so the short version finds most objects by listing.
  */
 const wanted = isLong
   ? { objects: 5_000, perSecond: 20, killEveryMs: 10_000, listSeconds: 30, warmUpMs: 40_000, p95Ms: 5_000 }

@@ -5,7 +5,7 @@ import { attemptAt, holderOf } from './file-holder.ts';
 import { startTestCluster } from './test-cluster.ts';
 
 // Measures how long another worker takes to claim the file of a worker that is killed or suspended. The download is
-// slow enough that the file is still loading at that time.
+// slow enough that the file is still loading when the worker is killed or suspended.
 
 /** A new worker does not check other workers' liveness at first. With four workers, at least one always checks. */
 const workerCount = 4;

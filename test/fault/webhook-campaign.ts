@@ -16,7 +16,7 @@ import { apiClient } from '../acceptance/api-client.ts';
 export const campaignSettings = {
   ...receiverSettings,
   INLET_WEBHOOK_TIMEOUT_SECONDS: '1',
-  // Five minutes between two attempts become 0.3 s, and five days become seven minutes.
+  // Scales five minutes between two attempts to 0.3 s, and five days to seven minutes.
   INLET_WEBHOOK_TIME_SCALE: '0.001',
 } as const;
 
@@ -38,7 +38,7 @@ export function seededRandom(seed: number): () => number {
 
 const ok: Reply = { status: 204 };
 
-/** How a receiver behaves. The argument is the time since its start, in milliseconds. */
+/** The behavior of a receiver. The argument is the time since the start, in milliseconds. */
 type Behavior = (random: () => number) => (ms: number) => Reply;
 
 export const behaviors = {
@@ -69,10 +69,10 @@ export async function startCampaign(seed: number, workerCount = 2) {
     api: await startApi(environment, 'webhook-campaign'),
     workers: await Promise.all(Array.from({ length: workerCount }, () => startWorker(environment, 'webhook-campaign'))),
   };
-  /** When each event was committed, by partner and sequence number. */
+  /** The time at which each event was committed, by partner and sequence number. */
   const committed = new Map<string, number>();
   const keyOf = (partnerId: number, sequence: number): string => `${partnerId} ${sequence}`;
-  /** How many events the campaign has committed for a partner. */
+  /** Returns the number of events that the campaign has committed for a partner. */
   const countCommitted = ({ id }: BarePartner): number =>
     [...committed.keys()].filter((key) => key.startsWith(`${id} `)).length;
 
@@ -122,8 +122,9 @@ export async function startCampaign(seed: number, workerCount = 2) {
       state.api = await startApi(environment, 'webhook-campaign');
     },
     /**
-     * Reads the log of a partner with long polling, as a client does, until `isDone` and everything is read. A request that
-     * fails because the API was killed is repeated. Returns the sequence numbers as they were read.
+     * Reads a partner's log with long polling, as a client does, until `isDone` returns true and everything is read. A
+     * request that fails because the API was killed is repeated. Returns the sequence numbers in the order in which
+     * they were read.
      */
     readLog: async ({ partner }: Subscriber, isDone: () => boolean): Promise<readonly number[]> => {
       const read: number[] = [];
@@ -142,14 +143,14 @@ export async function startCampaign(seed: number, workerCount = 2) {
       }
       return read;
     },
-    /** Gives a webhook another URL, and sends it all events again. */
+    /** Changes a webhook's URL and replays all events to it. */
     moveTo: async ({ partner, webhookId }: Subscriber, url: string): Promise<void> => {
       const { request } = apiClient(state.api.url, partner.apiKey);
       const path = `/v1/webhooks/${webhookId}`;
       await request(path, { method: 'PATCH', body: JSON.stringify({ url, enabled: true }) });
       await request(`${path}/replay`, { method: 'POST', body: JSON.stringify({ after: 0 }) });
     },
-    /** Milliseconds from the commit of each event to its first arrival, in ascending order. */
+    /** Returns the milliseconds from the commit of each event to its first arrival, in ascending order. */
     delays: ({ partner, receiver }: Subscriber): number[] => {
       const first = new Map<number, number>();
       for (const { body, at } of receiver.received) {
@@ -160,7 +161,7 @@ export async function startCampaign(seed: number, workerCount = 2) {
         .map(([sequence, at]) => at - (committed.get(keyOf(partner.id, sequence)) ?? Number.NaN))
         .toSorted((one, other) => one - other);
     },
-    /** How often the event with the most attempts was sent. */
+    /** Returns how many times the event with the most attempts was sent. */
     mostAttempts: ({ receiver }: Subscriber): number => {
       const attempts = new Map<number, number>();
       for (const { body } of receiver.received)
@@ -211,7 +212,7 @@ export async function startCampaign(seed: number, workerCount = 2) {
   };
 }
 
-/** What the service has recorded about events, and about the webhook itself. */
+/** Returns what the service has recorded about the events and the webhook. */
 async function describeDeliveries(
   stores: TestStores,
   webhookId: number,

@@ -9,17 +9,18 @@ import { type Campaign, behaviors, campaignSettings, percentile, startCampaign }
 
 const isLong = inject('campaign') === 'long';
 /**
- * Events of all receivers together, without and with kills. The gate runs other suites at the same time, so its limit only
- * detects events that wait for a retry. `test/integration/event-log.test.ts` shows that they do not wait for a poll.
+ * The number of events for all receivers together, without kills (`calm`) and with kills (`wild`). The gate runs other
+ * suites at the same time, so its limit detects only events that wait for a retry. `test/integration/event-log.test.ts`
+ * shows that events do not wait for a poll.
  */
 const wanted = isLong
   ? { calm: 2_000, wild: 8_000, killEveryMs: 4_000, p95Ms: 1_000 }
   : { calm: 200, wild: 150, killEveryMs: 1_500, p95Ms: 10_000 };
 const seed = 23;
-/** Between the last two attempts of an event. */
+/** The longest time between the last two attempts to send an event. */
 const longestPauseSeconds = Math.max(...scheduleSeconds) * 1.2 * Number(campaignSettings.INLET_WEBHOOK_TIME_SCALE);
 
-describe('the delivery of events', () => {
+describe('event delivery', () => {
   let campaign: Campaign;
   let subscribers: Awaited<ReturnType<Campaign['subscribe']>>[];
 
@@ -45,7 +46,7 @@ describe('the delivery of events', () => {
   };
 
   it(
-    'delivers every event to receivers that fail, while workers and the API are killed',
+    'delivers every event even if receivers fail and workers and the API are killed',
     { timeout: 600_000 },
     async () => {
       const unreachable = await campaign.subscribe(
@@ -75,7 +76,8 @@ describe('the delivery of events', () => {
       await appending;
       const read = await reading;
       expect(read).toEqual(read.map((_, n) => n + 1));
-      // Otherwise, an event can fail ten times by chance, which ends its attempts. None can have failed ten times by now.
+      // From now on, all receivers accept every event. Otherwise, an event could fail ten times by chance, which would
+      // end its attempts. No event can have failed ten times by now.
       for (const { receiver } of subscribers) receiver.reply = () => ({ status: 204 });
       const wrong: string[] = [];
       expect(unreachable.receiver.received).toEqual([]);
@@ -97,7 +99,7 @@ describe('the delivery of events', () => {
     },
   );
 
-  it.runIf(isLong)('does not slow loads while 100,000 deliveries are pending', { timeout: 600_000 }, async () => {
+  it.runIf(isLong)('does not slow down loads while 100,000 deliveries are pending', { timeout: 600_000 }, async () => {
     const { deps, stores, environment } = campaign;
     const partner = await createPartner(environment);
     await partner.createAttribute('sport', 'sport');

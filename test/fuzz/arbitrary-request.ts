@@ -4,7 +4,7 @@ import { arbitraryBody } from './arbitrary-body.ts';
 import { arbitraryHeaders, type Secrets } from './arbitrary-headers.ts';
 import type { FuzzedRequest } from './fuzzed-request.ts';
 
-/** Placeholder for the ID of the record that the sequence created last. */
+/** A placeholder for the ID of the record that the sequence created most recently. */
 export const madeBefore = '~made~';
 
 const oddId = fc.oneof(
@@ -49,7 +49,7 @@ const queryValue = fc.oneof(
 );
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY'];
 
-/** Audiences that the fuzzing itself creates are deleted, so that the others stay for the other operations. */
+/** Only audiences that the fuzzer itself created are deleted, so that the other operations can still use the rest. */
 const firstDeleted = 11;
 
 function idIn({ path, operationId }: DescribedOperation): fc.Arbitrary<string> {

@@ -17,7 +17,7 @@ export type Figures = {
   readonly operations: Readonly<Record<string, { asked: number; done: number }>>;
   /** The memory of the process after each tenth of the requests and at the end. */
   readonly megabytes: readonly number[];
-  /** The slowest response to a request without `Prefer: wait`. */
+  /** The slowest response time for a request without `Prefer: wait`. */
   readonly slowestSeconds: number;
   /** At most one per task. */
   readonly failures: readonly string[];

@@ -22,8 +22,8 @@ export type FuzzedService = {
 
 /**
  * A heap that is small enough to reveal a leak. By default, the heap can grow to gigabytes before a full garbage
- * collection. The young generation keeps its default size, because it would otherwise shrink too and its collections
- * would take half of the CPU time.
+ * collection. The young generation keeps its default size. Otherwise, it would shrink too, and its collections would
+ * take half of the CPU time.
  */
 const settings = { INLET_LOG_LEVEL: 'info', NODE_OPTIONS: '--max-old-space-size=96 --max-semi-space-size=16' };
 

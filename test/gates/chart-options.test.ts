@@ -46,7 +46,7 @@ describe('secret files', () => {
     { setting: 'INLET_CLICKHOUSE_CERT_FILE', secretName: 'tls', key: 'tls.crt' },
   ];
 
-  it('are mounted from several Secrets, and the settings contain their paths', () => {
+  it('secret files are mounted from several Secrets, and the settings contain their paths', () => {
     for (const { containers, volumes } of podsOf({ secretName: '', secretFiles: files })) {
       expect(volumes).toEqual([
         {
@@ -69,7 +69,7 @@ describe('secret files', () => {
     }
   });
 
-  it('of one process replace those of all processes', () => {
+  it('the secret files for one process replace those for all processes', () => {
     const own = [{ setting: 'INLET_POSTGRES_URL', secretName: 'postgres-api', key: 'uri' }];
     const sources = podsOf({ secretFiles: files, api: { secretFiles: own } }).map(({ containers, volumes }) => [
       containers[0].name,
@@ -84,7 +84,7 @@ describe('secret files', () => {
 });
 
 describe('placement', () => {
-  it('of one process replaces the placement of all processes', () => {
+  it('the placement of one process replaces the placement of all processes', () => {
     const values = { priorityClassName: 'high', nodeSelector: { disk: 'fast' } };
     const placed = podsOf({ ...values, worker: { nodeSelector: { disk: 'slow' } } }).map(
       ({ containers, priorityClassName, nodeSelector }) => [containers[0].name, priorityClassName, nodeSelector],
@@ -101,17 +101,17 @@ describe('the service account', () => {
   const accounts = (values: object): (string | undefined)[] =>
     podsOf(values).map(({ serviceAccountName }) => serviceAccountName);
 
-  it('of the migration job exists before the chart is installed', () => {
+  it('the migration job uses only a service account that exists before the chart is installed', () => {
     expect(accounts({})).toEqual(['inlet', 'inlet', undefined]);
     expect(accounts({ serviceAccount: { name: 'existing' } })).toEqual(['existing', 'existing', 'existing']);
   });
 });
 
-describe('notifications of the storage', () => {
+describe('storage notifications', () => {
   const notifications = { enabled: true, port: 9999, from: [{ ipBlock: { cidr: '10.20.0.0/16' } }] };
   const url = { INLET_NOTIFICATIONS_URL: 'http://inlet-notifications.inlet.svc:9999' };
 
-  it('reach the port of the workers, and of no other process', () => {
+  it('storage notifications reach only the port of the workers', () => {
     const resources = renderChart({ settings: url, worker: { notifications } });
     const settings = podsOf({ settings: url, worker: { notifications } }).map(
       ({ containers: [{ name, env, ports }] }) => [
@@ -177,7 +177,7 @@ describe('monitoring', () => {
     expect(textOf('deploy/observability/alerts.yml')).toContain('up{job=~"inlet-.*"}');
   });
 
-  it('carries the labels with which Prometheus selects it', () => {
+  it('carries the labels that Prometheus uses to select it', () => {
     const labels = resources
       .filter(({ apiVersion }) => apiVersion.startsWith('monitoring.coreos.com/'))
       .map(({ kind, metadata }) => [kind, metadata.labels['release']]);
@@ -242,7 +242,7 @@ describe('the resource checks', () => {
   const changed = (kind: string, change: object): Resource[] =>
     resources.filter((one) => one.kind === kind).map((one) => ({ ...one, spec: change }));
 
-  it('find a misspelled field of an operator and a missing field', async () => {
+  it("the resource checks find a misspelled field in an operator's resource and a missing field", async () => {
     const monitor = { selector: {}, podMetricsEndpoints: [{ prot: 'metrics' }] };
     expect(typeErrors(changed('PodMonitor', monitor))).toEqual([expect.stringContaining('prot')]);
     const scaler = { scaleTargetRef: { kind: 'Deployment', name: 'inlet-api' } };
@@ -251,7 +251,7 @@ describe('the resource checks', () => {
     ]);
   });
 
-  it('find a value that does not match its pattern', async () => {
+  it('the resource checks find a value that does not match its pattern', async () => {
     const monitor = { selector: {}, podMetricsEndpoints: [{ port: 'metrics', interval: 'often' }] };
     expect(await schemaErrors(changed('PodMonitor', monitor))).toEqual([expect.stringContaining('interval')]);
   });

@@ -309,7 +309,7 @@ describe('the chart', () => {
     const [service] = ofKind(renderChart(), 'Service');
     if (!service) throw new Error('no service');
     expect(typeErrors([service])).toEqual([]);
-    // Once for each version of Kubernetes.
+    // The error is reported once for each version of Kubernetes.
     expect(typeErrors([{ ...service, spec }])).toEqual([
       expect.stringContaining(error),
       expect.stringContaining(error),

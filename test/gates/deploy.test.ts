@@ -13,15 +13,13 @@ import { listTrackedFiles, pathInRepository } from './tree-copy.ts';
 const textOf = (path: string): string => readFileSync(pathInRepository(path), 'utf8');
 const settings = Object.keys(configSchema.shape);
 
-/** The settings that a partner exports in its shell. Pages can mention these settings too. */
+/** The settings that a partner exports in a shell. Pages can mention these settings too. */
 const ofPartner = Array.from(
   textOf('docs/partners/get-started.md').matchAll(/^export (INLET_\w+)=/gm),
   ([, name = '']) => name,
 );
 
-/**
- * Returns the names in the text that are not settings of Inlet. `INLET_ROLE_*` matches every setting with this prefix.
- */
+/** Returns the names in the text that are not Inlet settings. `INLET_ROLE_*` matches every setting with this prefix. */
 function unknownSettings(text: string, alsoKnown: readonly string[] = []): string[] {
   const named = [...text.matchAll(/\bINLET_[A-Z0-9_]+/g)].map(([name]) => name);
   return named.filter(

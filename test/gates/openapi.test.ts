@@ -107,7 +107,7 @@ describe('the OpenAPI document', () => {
     );
     // The service returns these codes before it has identified the operation.
     const ofNone = ['method_not_allowed', 'request_timeout', 'headers_too_large'];
-    // Only the console, whose routes are not part of the API, gets these codes.
+    // The service returns these codes only to the console, whose routes are not part of the API.
     const ofConsole = ['csrf_token_invalid', 'console_link_invalid'];
     expect([...new Set([...documented, ...ofNone, ...ofConsole])].toSorted()).toEqual(ofResponses.toSorted());
   });

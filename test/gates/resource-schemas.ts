@@ -16,7 +16,7 @@ export const resourceSchema = z.looseObject({
 });
 export type Resource = z.infer<typeof resourceSchema>;
 
-/** The packages with the resources of each operator. All other resources are those of Kubernetes. */
+/** The packages that define the resources of each operator. All other resources belong to Kubernetes. */
 const packagesOfOperators: Readonly<Record<string, string>> = {
   'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',
   'keda.sh': '@kubernetes-models/keda',
@@ -24,7 +24,7 @@ const packagesOfOperators: Readonly<Record<string, string>> = {
 };
 const groupOf = ({ apiVersion }: Resource): string =>
   apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
-/** The module with the resource as of Kubernetes 1.36. */
+/** The module that defines the resource in Kubernetes 1.36. */
 const moduleOf = (resource: Resource): string =>
   `${packagesOfOperators[groupOf(resource)] ?? 'kubernetes-models'}/${resource.apiVersion}`;
 
@@ -32,7 +32,7 @@ function currentType(resource: Resource): string {
   return `import('${moduleOf(resource)}').I${resource.kind}`;
 }
 
-/** The type as of Kubernetes 1.30. */
+/** The type in Kubernetes 1.30. */
 function oldType({ apiVersion, kind }: Resource): string {
   const [version = '', group = 'core'] = apiVersion.split('/').toReversed();
   return `import('kubernetes-types/${group.split('.')[0]}/${version}').${kind}`;

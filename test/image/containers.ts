@@ -38,13 +38,13 @@ function runParameters(settings: Readonly<Record<string, string>>): string[] {
     '--security-opt=no-new-privileges',
     '--ulimit=nofile=4096:4096',
     '--ulimit=nproc=4096:4096',
-    // The timer of the health check needs systemd, so the test runs the check itself.
+    // The health check's timer needs systemd, so the test runs the check itself.
     '--no-healthcheck',
     ...Object.keys(settings).map((name) => `--env=${name}`),
   ];
 }
 
-/** Runs a command in the image and waits until it ends. */
+/** Runs a command in the image and waits until it exits. */
 export function runInImage(settings: Readonly<Record<string, string>>, ...command: string[]): Promise<Ended> {
   return podman([...runParameters(settings), '--rm', image, ...command], settings);
 }
@@ -57,7 +57,7 @@ export async function startInImage(
   await podmanOutput([...runParameters(settings), '--detach', `--name=${name}`, image, ...command], settings);
 }
 
-/** Runs a program in the variant for backups. */
+/** Runs a program in the image variant for backups. */
 export function runForBackup(program: string, ...parameters: string[]): Promise<Ended> {
   return podman([...runParameters({}), '--rm', `--entrypoint=${program}`, `${image}-backup`, ...parameters]);
 }

@@ -108,7 +108,7 @@ describe('the image', () => {
   });
 });
 
-describe('the variant for backups', () => {
+describe('the image variant for backups', () => {
   it.each(['pg_dump', 'pg_restore'])('runs %s as the same user', async (tool) => {
     const { code, out } = await runForBackup('sh', '-c', `id -u && exec "$INLET_POSTGRES_TOOLS/${tool}" --version`);
     expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`^1000\\n${tool} \\(PostgreSQL\\) 15`))]);

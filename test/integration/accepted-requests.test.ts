@@ -47,7 +47,7 @@ describe('requests with an idempotency key', () => {
   const submit = (once: IdempotentRequest, maxOpenJobs = 100): Promise<number> =>
     deps.importLogs.submitImport(partnerId, request, maxOpenJobs, once);
 
-  it('does not record a request whose job is rejected, so that the partner can submit it later', async () => {
+  it('does not record a request whose job is rejected, so that the partner can submit it again later', async () => {
     await deps.importLogs.submitImport(partnerId, request, 1);
     await expect(submit(idempotentRequestOf('full'), 1)).rejects.toMatchObject({ code: 'too_many_open_jobs' });
     expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 1, requests: 0 });

@@ -16,8 +16,8 @@ import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
 
-// Partners cancel loads of both groups at random moments over HTTP and then retry what failed. Two workers load the
-// files, some in shared staging tables and some in tables of their own.
+// Partners cancel import loads and audience loads at random moments over HTTP and then retry what failed. Two workers
+// load the files, some in shared staging tables and some in their own tables.
 
 // About half of the cancels arrive before the load ends.
 const moments = runsOf({ short: 10, long: 400 });
@@ -27,10 +27,10 @@ type File = { readonly rows: number };
 type Attempt = {
   readonly group: 'import' | 'audience';
   readonly files: readonly File[];
-  /** What the caller waits for before it cancels, and for how many milliseconds after that. */
+  /** The state that the caller waits for before it cancels, and the milliseconds that it then still waits. */
   readonly from: 'submitted' | 'started' | 'first file loaded';
   readonly after: number;
-  /** Milliseconds until a second caller cancels, too. Null if there is none. */
+  /** The milliseconds until a second caller also cancels. Null if there is no second caller. */
   readonly again: number | null;
   readonly retries: 'all' | 'failed';
 };
@@ -127,7 +127,7 @@ describe('loads that are canceled at random moments and retried', () => {
     );
   };
 
-  /** Every file is visible completely if it is loaded, and otherwise not at all. */
+  /** Every file is completely visible if it is loaded, and not visible at all otherwise. */
   const expectWholeFiles = async (
     caller: Caller,
     { group }: Attempt,
@@ -234,7 +234,7 @@ describe('loads that are canceled at random moments and retried', () => {
   };
 
   it.each(slices)(
-    'load every file completely or not at all: moments $first to $last',
+    'canceled loads load every file completely or not at all: moments $first to $last',
     { timeout: 3_600_000 },
     async ({ some }) => {
       const queue = some.values();
@@ -255,7 +255,7 @@ describe('loads that are canceled at random moments and retried', () => {
     },
   );
 
-  it('leave nothing behind, and every record agrees with the stored rows', { timeout: 300_000 }, async () => {
+  it('canceled loads leave nothing behind, and every record agrees with the stored rows', { timeout: 300_000 }, async () => {
     expect(await leftovers(deps, stores)).toEqual([]);
     const { code, out } = await runOperator(stores.environment, ['audit']);
     expect([code, out]).toEqual([0, expect.stringContaining(' 0 with differences')]);

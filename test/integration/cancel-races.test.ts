@@ -173,7 +173,7 @@ describe('jobs that are canceled at random moments', () => {
     return outcomes.flat();
   };
 
-  it('loads each canceled job completely or not at all, ends jobs in submission order, and leaves nothing behind', async () => {
+  it('each canceled job is loaded completely or not at all, jobs end in submission order, and nothing is left behind', async () => {
     const plans = fc.sample(planArbitrary, { seed: campaignSeed, numRuns: partnerCount * jobsPerPartner });
     const outcomes = await Promise.all(
       Array.from({ length: partnerCount }, (_, n) =>

@@ -174,7 +174,7 @@ describe('inlet jobs cancel during a load', () => {
     expect(await leftovers(deps, stores)).toEqual([]);
   });
 
-  it('stops an append that the partner cancels, and loads its remaining files in a retry', async () => {
+  it('stops an append that the partner cancels, and loads its remaining files when it is retried', async () => {
     const { audienceId } = await audiences.create('Both', 'members/');
     await waitUntilRead();
     const [{ append } = { append: null }] = await audiences.history(audienceId);

@@ -165,7 +165,7 @@ describe('canceling a job', () => {
     },
   );
 
-  it('loads nothing if a worker of the previous version starts the canceled job', async () => {
+  it('loads nothing if a worker of the previous release starts the canceled job', async () => {
     const { jobId, fileId } = await prepare();
     await withDatabase(stores, (client) =>
       client.query('UPDATE job SET cancelled = true, cleaned_at = now() WHERE id = $1', [jobId]),

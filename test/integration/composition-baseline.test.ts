@@ -129,7 +129,7 @@ describe('a composition compared with a baseline', () => {
     expect(found.attributes.map(({ index }) => index)).toEqual(Array.from({ length: attributes }, () => null));
   });
 
-  it('exports all entries as CSV, up to the limit if one is set', async () => {
+  it('exports all entries as CSV, or only up to the limit if one is set', async () => {
     const found = await report('split=country&order=index&limit=100');
     const rows = await csv('split=country&order=index');
     expect(rows.map(([id, , , value, devices]) => [Number(id), value, Number(devices)])).toEqual(

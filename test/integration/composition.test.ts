@@ -178,7 +178,7 @@ describe('the composition of an audience', () => {
     },
   );
 
-  it('makes folds wait to compute a report that they keep interrupting', async () => {
+  it('makes folds wait for a report that they keep interrupting', async () => {
     await returnToGeneration0(77);
     let interrupted = 0;
     const { api } = await startApi({}, (deps) => ({
@@ -370,7 +370,7 @@ describe('the composition of an audience', () => {
     await report(api, '&split=country');
   });
 
-  it('returns the report of the previous load when the 30-day privacy budget is spent', async () => {
+  it('returns the report of the previous load when the 30-day privacy budget is used up', async () => {
     const { api } = await startApi({ INLET_REPORTS_PER_CUSTOMER: '1' });
     await withDatabase(stores, (client) => client.query('DELETE FROM report_draw'));
     await touch('last_load_id = 107');
@@ -390,7 +390,7 @@ describe('the composition of an audience', () => {
     await returnToGeneration0(110);
   });
 
-  it('applies new settings to the last report without another draw when the budget is spent', async () => {
+  it('applies new settings to the last report without another draw when the budget is used up', async () => {
     const limited = { INLET_REPORTS_PER_CUSTOMER: '1' };
     await withDatabase(stores, (client) => client.query('DELETE FROM report_draw'));
     const first = await report((await startApi(limited)).api);
@@ -402,7 +402,7 @@ describe('the composition of an audience', () => {
     await withDatabase(stores, (client) => client.query('DELETE FROM report_draw'));
   });
 
-  it('computes reports without waiting for other audiences that are not in the index yet', async () => {
+  it('computes reports without waiting for other audiences to be added to the index', async () => {
     const { api } = await startApi({});
     for (const owner of [partner, other]) {
       const { segmentId: unfolded } = await insertAudience(stores, owner.id, 'unfolded');
@@ -443,7 +443,7 @@ describe('the composition of an audience', () => {
     expect(stored.rows).toEqual([{ last_load_id: '114' }]);
   });
 
-  it('lets partners take turns', async () => {
+  it('lets partners take turns in computing reports', async () => {
     const requests = async (owner: TestPartner, count: number): Promise<void> => {
       for (let n = 0; n < count; n += 1) {
         const { audienceId: id } = await insertAudience(stores, owner.id, 'turns');

@@ -110,7 +110,7 @@ describe('customers and user tokens', () => {
     expect(token?.revoked_at).toBeNull();
   });
 
-  it('the operator can show a partner and set its allowed share of rejected rows and whether it can send IDs without hyphens', async () => {
+  it('the operator can show a partner, set its allowed share of rejected rows, and allow it to send IDs without hyphens', async () => {
     const fresh: Record<string, unknown> = {
       partner_id: mine.id,
       name: mine.name,

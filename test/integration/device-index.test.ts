@@ -220,7 +220,7 @@ describe.each(cases)('the device index on a cluster with shards: %s, batch %s', 
       stores,
       `SELECT DISTINCT event FROM audience_devices_local WHERE ${isOfAudience} AND event != ''`,
     );
-    // Without named events, only the bitmaps of the whole audience are stored.
+    // If no row has an event, only the bitmaps of the whole audience are stored.
     const hasEvents = events.length > 0 ? '1' : '0';
     await expectEqual(
       numbered(`${bitmaps} AND kind = 1`, 'event'),
@@ -266,7 +266,7 @@ describe.each(cases)('the device index on a cluster with shards: %s, batch %s', 
         const current = await newHistory();
         await withDatabase(stores, async (client) => {
           for (const now of steps) await apply(current, client, now);
-          // The last job ends, so that all of its rows are noted.
+          // The last job ends, so that all of its rows are noted for the next fold.
           await endJob(client, current);
         });
         await withDatabase(stores, (client) => client.query('UPDATE index_change SET retry_at = now()'));

@@ -15,7 +15,7 @@ import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 const jobDays = 400;
 
-describe('removing devices that were not seen for a number of days', () => {
+describe('removing devices that were not seen for a given number of days', () => {
   let stores: TestStores;
   let deps: Wired;
   let api: Awaited<ReturnType<typeof startApi>>;
@@ -62,7 +62,7 @@ describe('removing devices that were not seen for a number of days', () => {
   const makeDue = (partnerId: number) =>
     query('UPDATE device_retention SET due_at = now() WHERE partner_id = $1', [partnerId]);
   const removeNow = (): Promise<void> => removeUnseenDevices({ ...deps, log: silentLog }, new AbortController().signal);
-  /** The worker can be removing devices at the same time. */
+  /** The worker may be removing devices at the same time. */
   const untilRemoved = (partnerId: number): Promise<void> =>
     waitUntil('the removal has ended', async () => {
       await removeNow();
@@ -77,7 +77,7 @@ describe('removing devices that were not seen for a number of days', () => {
   const entriesOf = (partnerId: number): Promise<{ detail: unknown }[]> =>
     query(`SELECT detail FROM audit_log WHERE partner_id = $1 AND event = 'device_retention.delete'`, [partnerId]);
 
-  it('removes attributes that no later import published, also marks of deleted ones, and nothing else', async () => {
+  it('removes attribute rows and tombstones that no later import has published again, and nothing else', async () => {
     const [mine, other] = [await newCustomer(), await newCustomer()];
     const { id, name } = mine.partner;
     for (const customer of [mine, other]) {
@@ -105,7 +105,8 @@ describe('removing devices that were not seen for a number of days', () => {
     expect(await storedRows(other.partner.id)).toHaveLength(3);
     const members = `SELECT device FROM audience_devices_local WHERE partner_id = ${id}`;
     expect(await selectOnShards(stores, members)).toEqual([device(2), device(2)]);
-    // Two rows of attributes, two marks, and an earlier version of the row that stays, unless ClickHouse has merged it.
+    // Two attribute rows, two tombstones, and an earlier version of the row that stays, unless ClickHouse has merged
+    // it.
     const [entry, ...others] = await entriesOf(id);
     expect(others).toEqual([]);
     expect(entry?.detail).toMatchObject({ device_days: 90, attributes: 3 });
@@ -116,7 +117,7 @@ describe('removing devices that were not seen for a number of days', () => {
     expect(JSON.stringify(await query(changes, [id]))).toContain('device_days');
   });
 
-  it('leaves an index that agrees with the rows, and nothing to audit or to repair', async () => {
+  it('leaves an index that agrees with the rows, and no differences to report or repair', async () => {
     const customer = await newCustomer();
     const { id, name } = customer.partner;
     await importRows(customer, [`${device(11)},sport`, `${device(12)},cars`]);
@@ -136,7 +137,7 @@ describe('removing devices that were not seen for a number of days', () => {
     expect(await records.findLaterChanges(id, 2)).toMatchObject({ isUnseen: false });
   });
 
-  it('does not remove rows that an import publishes at the same time', { timeout: 120_000 }, async () => {
+  it('does not remove rows that an import publishes during the removal', { timeout: 120_000 }, async () => {
     const customer = await newCustomer();
     const { id, name } = customer.partner;
     const rows = Array.from({ length: 20_000 }, (_, n) => `${device(n + 1)},sport`);
@@ -151,7 +152,7 @@ describe('removing devices that were not seen for a number of days', () => {
   });
 
   it.each(['after deviceRetention.begin', 'after deviceRetention.recordFound', 'after unseenRows.remove'])(
-    'continues after a worker was killed %s, even if devices are kept from then on',
+    'continues after a worker was killed %s, even if the partner has since been set to keep its devices',
     { timeout: 120_000 },
     async (point) => {
       const customer = await newCustomer();
@@ -172,7 +173,7 @@ describe('removing devices that were not seen for a number of days', () => {
     },
   );
 
-  describe('a removal begins', () => {
+  describe('the start of a removal', () => {
     const withJobs = async (jobs: readonly { readonly days: number; readonly status: number }[]): Promise<number> => {
       const { id } = await newBarePartner(deps);
       for (const [index, { days, status }] of jobs.entries()) {
@@ -188,7 +189,7 @@ describe('removing devices that were not seen for a number of days', () => {
     };
     const begin = (id: number) => deps.deviceRetention.begin(id, jobDays);
 
-    it('with the last job before those that are open or recent', async () => {
+    it('a removal covers jobs up to the last one before any open or recent job', async () => {
       const id = await withJobs([
         { days: 40, status: 2 },
         { days: 31, status: 3 },
@@ -203,7 +204,7 @@ describe('removing devices that were not seen for a number of days', () => {
       expect(await begin(blocked)).toBeNull();
     });
 
-    it('with the last job whose record was removed', async () => {
+    it('a removal covers jobs whose records were removed', async () => {
       const id = await withJobs([
         { days: 500, status: 2 },
         { days: 450, status: 2 },
@@ -213,7 +214,7 @@ describe('removing devices that were not seen for a number of days', () => {
       expect(await begin(id)).toEqual({ partnerId: id, lastSeq: 2 });
     });
 
-    it('with the same job after it was interrupted, although more jobs are old by then', async () => {
+    it('an interrupted removal continues with the same jobs, even if more jobs are old by then', async () => {
       const id = await withJobs([
         { days: 40, status: 2 },
         { days: 10, status: 2 },
@@ -225,7 +226,7 @@ describe('removing devices that were not seen for a number of days', () => {
       expect(await begin(id)).toEqual({ partnerId: id, lastSeq: 2 });
     });
 
-    it('only after a suspended partner is resumed, and only if devices are not kept', async () => {
+    it('no removal starts while the partner is suspended, or if the partner keeps its devices', async () => {
       const id = await withJobs([{ days: 40, status: 2 }]);
       await deps.partners.suspend(id);
       expect(await begin(id)).toBeNull();
@@ -236,7 +237,7 @@ describe('removing devices that were not seen for a number of days', () => {
     });
   });
 
-  it('shows in the partner and in inlet doctor why the last attempt failed, until one succeeds', async () => {
+  it('shows why the last attempt failed in inlet partner show and inlet doctor, until an attempt succeeds', async () => {
     const customer = await newCustomer();
     const { id, name } = customer.partner;
     await importRows(customer, [`${device(31)},sport`]);
@@ -255,7 +256,7 @@ describe('removing devices that were not seen for a number of days', () => {
     expect(await inlet('partner', 'show', name)).not.toContain('last failure');
   });
 
-  it('rejects a number of days for which records of jobs are not kept', async () => {
+  it('rejects a number of days that is longer than job records are kept', async () => {
     const { partner } = await newCustomer();
     const { code, err } = await runOperator(stores.environment, [
       'partner',

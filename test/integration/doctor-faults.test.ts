@@ -21,7 +21,7 @@ type Settings = Readonly<Record<string, string>>;
 
 type Fault = {
   readonly title: string;
-  /** The check, or the variable, that doctor must name first, and its message. */
+  /** The check or variable that doctor must name first. */
   readonly first: string;
   readonly message: RegExp;
   readonly settings?: (stores: TestStores) => Settings | Promise<Settings>;
@@ -359,7 +359,7 @@ let fakeWorker: Client;
 let viewStatement: string;
 let newestMigration: string;
 
-/** A connection that doctor takes for a worker, because a worker would log every fault and retry. */
+/** Opens a connection that doctor takes for a worker. A real worker would log every fault and retry. */
 async function connectFakeWorker(): Promise<void> {
   fakeWorker = new Client({
     connectionString: stores.environment['INLET_POSTGRES_URL'],

@@ -1,4 +1,4 @@
-/** The columns of the tables of DROP's cycles, for statement-types.test.ts. */
+/** The columns of the tables for DROP cycles, for statement-types.test.ts. */
 export const dropColumns = {
   drop_cycle: {
     id: 'number=',

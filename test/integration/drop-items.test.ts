@@ -13,7 +13,7 @@ import { connectTestEngine } from '../support/test-engine.ts';
 const { signal } = new AbortController();
 const policy = { shared: 'opted_out', other_lists: 'leave' } as const;
 
-describe("the items of DROP's lists in ClickHouse", () => {
+describe('items from DROP lists in ClickHouse', () => {
   let stores: TestStores;
   let engine: Engine;
   let items: DropItems;
@@ -40,7 +40,7 @@ describe("the items of DROP's lists in ClickHouse", () => {
   const answersOf = async (cycleId: number, list = 'MAID'): Promise<string> =>
     (await items.answers(cycleId, list, policy, { after: '', limit: 1_000 })).toString();
 
-  it('are on every shard, with lines that are not items counted', async () => {
+  it('items are stored on every shard, and invalid lines are counted', async () => {
     const hash = hashOf(randomUUID());
     const lines = [
       `A7kP2xQ9Lm4R,${hash}`,
@@ -68,16 +68,16 @@ describe("the items of DROP's lists in ClickHouse", () => {
     ['ID,Hash,ListType\n', 'MAID'],
     ['ID,Hash\n', 'Removed'],
     ['x'.repeat(5_000), 'MAID'],
-  ])('are not read after another first line (%#)', async (text, list) => {
+  ])('a list with an unexpected first line is rejected (%#)', async (text, list) => {
     await expect(add(2, list, text)).rejects.toThrow('unexpected first line');
   });
 
-  it('can be an empty list', async () => {
+  it('a list can be empty', async () => {
     expect(await add(2, 'MAID', 'ID,Hash\n')).toMatchObject({ items: 0, invalidLines: 0 });
     expect(await items.requestedHashes(2)).toBeNull();
   });
 
-  it('fail if the list ends with an error', async () => {
+  it('adding a list fails if reading it fails', async () => {
     const body = Readable.from(
       (async function* () {
         yield await Promise.resolve(Buffer.from('ID,Hash\n'));
@@ -88,7 +88,7 @@ describe("the items of DROP's lists in ClickHouse", () => {
     await expect(items.addList(3, { name: 'a', list: 'MAID' }, body, signal)).rejects.toThrow('damaged');
   });
 
-  it('keep a withdrawn hash suppressed while another item requests it', async () => {
+  it('a withdrawn hash stays suppressed while another item requests it', async () => {
     const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()].map(hashOf);
     await add(
       10,
@@ -104,7 +104,7 @@ describe("the items of DROP's lists in ClickHouse", () => {
     expect(await read(await items.liftedHashes(12))).toEqual([one]);
   });
 
-  it('find devices in every table, also in rejected lines', async () => {
+  it('items find devices in every table, including rejected lines', async () => {
     const devices = {
       attribute: randomUUID(),
       audience: randomUUID(),
@@ -154,7 +154,7 @@ describe("the items of DROP's lists in ClickHouse", () => {
     expect(await answersOf(20)).toBe(
       `${ids.map((id, index) => `${id},${expected[index]}\n`).join('')}B00000000009,4\n`,
     );
-    // A repeated search, after the devices were erased, does not forget what was found.
+    // If the search is repeated after the devices were erased, the devices that were found before are still known.
     for (const table of ['device_attributes_local', 'audience_devices_local', 'known_devices_local'])
       await insert(`TRUNCATE TABLE ${table}`);
     await insert('TRUNCATE TABLE load_rejects_local');
@@ -162,7 +162,7 @@ describe("the items of DROP's lists in ClickHouse", () => {
     expect(await answersOf(20)).toContain('B00000000001,3\n');
   });
 
-  it('are answered in pages, in the order of their IDs', async () => {
+  it('the answers for items are returned in pages, in the order of the item IDs', async () => {
     const lines = ['zz', 'aa', 'AA', 'Zz', '00'].map((start) => `${start}0000000000,${hashOf(randomUUID())}\n`);
     await add(30, 'MAID', `ID,Hash\n${lines.join('')}`);
     await add(30, 'Email', `ID,Hash\nE00000000000,${hashOf(randomUUID())}\n`);

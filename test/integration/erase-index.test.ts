@@ -15,7 +15,7 @@ import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// Another worker takes the lease, and imports publish rows, between two statements of an erasure.
+// Between two statements of an erasure, another worker takes the lease or an import publishes rows.
 
 const devices = 10;
 const { signal } = new AbortController();
@@ -55,7 +55,7 @@ describe('erasing devices from the device index', () => {
       },
     });
   }
-  /** Notes the queries that read the progress of mutations. */
+  /** Records the queries that read the progress of mutations. */
   function noteMutationPolls(server: Server, events: string[]): Server {
     return new Proxy(server, {
       get: (target, name) => {
@@ -111,7 +111,7 @@ describe('erasing devices from the device index', () => {
   }
 
   it.each(['INSERT INTO attribute_bitmaps_local', 'ALTER TABLE device_numbers_local'])(
-    'keeps the numbers if another worker has taken the lease before: %s',
+    'keeps the numbers if another worker takes the lease before the statement %s',
     async (statement) => {
       const scope = await erasedRows();
       const before = await numbers();
@@ -125,7 +125,7 @@ describe('erasing devices from the device index', () => {
     },
   );
 
-  it('keeps a device known that another partner imports while it is erased', async () => {
+  it('keeps a device known if another partner imports it during the erasure', async () => {
     const scope = await erasedRows(true);
     const before = await known();
     expect(before).toHaveLength(devices);
@@ -141,7 +141,7 @@ describe('erasing devices from the device index', () => {
     expect(await known()).toEqual([]);
     await eraseFromIndex(scope);
     expect(await known()).toEqual(before);
-    // In the next round, the devices are not listed as unknown.
+    // In the next round, the devices are not among those that are no longer known.
     await eraseFromIndex(scope);
     expect((await erasure.countRemaining(scope)).every(({ rows }) => rows === 0)).toBe(true);
     expect(await known()).toEqual(before);

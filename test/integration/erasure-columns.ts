@@ -1,4 +1,4 @@
-/** The columns of the tables of erasures, for statement-types.test.ts. */
+/** The columns of the tables for erasures, for statement-types.test.ts. */
 export const erasureColumns = {
   erasure: {
     id: 'number=',

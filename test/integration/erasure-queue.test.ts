@@ -14,7 +14,7 @@ import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support
 const ids = ['a3f1c2d4-5678-90ab-cdef-1234567890ab'];
 const list = { ids: 1, invalidLines: 0, salt: 'a', digest: 'b' };
 
-describe('the queue of erasures', () => {
+describe('the erasure queue', () => {
   let stores: TestStores;
   let deps: Wired;
   let db: Database;
@@ -47,7 +47,7 @@ describe('the queue of erasures', () => {
     return batch;
   };
 
-  it('includes loads that started before the rows were removed', async () => {
+  it('waits for loads that started before the rows were removed', async () => {
     await request();
     const batch = await claim();
     await query(`SELECT nextval('load_id') FROM generate_series(1, 2)`);
@@ -55,7 +55,7 @@ describe('the queue of erasures', () => {
     expect(settled.lastLoadId).toBeGreaterThan(batch.lastLoadId);
   });
 
-  it('counts the loads of a repair', async () => {
+  it('counts the loads of a repair as open loads', async () => {
     await request();
     const batch = await claim();
     const [job] = await query(
@@ -73,7 +73,7 @@ describe('the queue of erasures', () => {
     await query('DELETE FROM job WHERE id = $1', job?.['id']);
   });
 
-  it('gives a list that is written again a new number, and changes nothing for a worker that lost its claim', async () => {
+  it('gives a rewritten list a new number, and changes nothing for a worker that lost its claim', async () => {
     const id = await request();
     const lost = await claim(0);
     const held = await claim();
@@ -85,7 +85,7 @@ describe('the queue of erasures', () => {
     expect(await query('SELECT status, ids FROM erasure')).toEqual([{ status: 1, ids: '1' }]);
   });
 
-  it('reads a request whose key was removed', async () => {
+  it('reports a request as unreadable if its sealing key was removed', async () => {
     await request();
     const batch = await claim();
     expect(await deps.erasureQueue.listRequests(batch)).toMatchObject([{ source: { kind: 'ids', ids } }]);
@@ -100,7 +100,7 @@ describe('the queue of erasures', () => {
     expect(digests).toHaveLength(2);
   });
 
-  it('ends a list whose command died', async () => {
+  it('ends a list whose command was killed', async () => {
     await postgresOperatorErasures(db).begin('operator');
     expect(await deps.erasureQueue.claim(60)).toBeNull();
     await query(`UPDATE erasure_batch SET started_at = now() - interval '25 hours'`);
@@ -109,7 +109,7 @@ describe('the queue of erasures', () => {
     expect(await deps.erasureQueue.listRequests(batch)).toEqual([]);
   });
 
-  it('continues a batch before one that began earlier and was completed later', async () => {
+  it('continues a batch before one that began earlier but was completed later', async () => {
     const operators = postgresOperatorErasures(db);
     const { id } = await operators.begin('operator');
     await request();
@@ -137,7 +137,7 @@ describe('the queue of erasures', () => {
     expect(ended.lastErasureSeconds).toBeGreaterThanOrEqual(59);
   });
 
-  it("waits for one partner's loads without delaying the requests of others", async () => {
+  it("waits for one partner's loads without delaying other partners' requests", async () => {
     const other = await newBarePartner(deps);
     const ask = (of: BarePartner): Promise<number> =>
       deps.erasures.request(of.id, { requestedBy: 'test', source: { ids } }, null);
@@ -163,7 +163,7 @@ describe('the queue of erasures', () => {
     await query('DELETE FROM job WHERE id = $1', job?.['id']);
   });
 
-  it('adds up the erased rows of a partner', async () => {
+  it("adds up a partner's erased rows", async () => {
     await deps.erasureQueue.noteErased([{ partnerId: partner.id, rows: 4 }]);
     await deps.erasureQueue.noteErased([{ partnerId: partner.id, rows: 1 }]);
     expect(await query('SELECT rows FROM erased_partner')).toEqual([{ rows: '5' }]);

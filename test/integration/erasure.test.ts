@@ -11,7 +11,7 @@ import { connectTestEngine } from '../support/test-engine.ts';
 
 const maxIds = 1_000;
 
-describe('the list of an erasure', () => {
+describe('an erasure list', () => {
   let stores: TestStores;
   let engine: Engine;
   let erasures: ErasureEngine;
@@ -33,7 +33,7 @@ describe('the list of an erasure', () => {
     return erasures.addFile(lists, 5, file, new AbortController().signal);
   };
 
-  it('is the same on every shard until it is dropped', async () => {
+  it('contains the same IDs on every shard until it is dropped', async () => {
     const content = Buffer.from(`${randomUUID()}\nnot-an-id\n${randomUUID()}\n`);
     expect(await add(gzipSync(content), true)).toMatchObject({ ids: 2, invalidLines: 1 });
     expect(await erasures.countListed(lists)).toEqual([2, 2]);
@@ -43,17 +43,17 @@ describe('the list of an erasure', () => {
     expect(await erasures.findLists()).toEqual([]);
   });
 
-  it('does not accept a gzip file that is corrupt', async () => {
+  it('rejects a corrupt gzip file', async () => {
     const whole = gzipSync(Buffer.from(Array.from({ length: 1_000 }, () => `${randomUUID()}\n`).join('')));
     await expect(add(whole.subarray(0, -100), true)).rejects.toMatchObject({ code: 'corrupt_gzip', isFinal: true });
     await expect(add(Buffer.from('no gzip'), true)).rejects.toMatchObject({ code: 'corrupt_gzip' });
   });
 
-  it('does not accept a file without a device ID', async () => {
+  it('rejects a file without a device ID', async () => {
     await expect(add(Buffer.from('no ID\n'), false)).rejects.toMatchObject({ code: 'invalid_id_list' });
   });
 
-  it('ends after one ID more than the limit, before it is copied to other shards', async () => {
+  it('is rejected as soon as it exceeds the maximum number of IDs, before it is copied to other shards', async () => {
     const digits = '3f2504e04f8941d39a0c0305e82c3301\n';
     await expect(add(gzipSync(Buffer.from(digits.repeat(200_000))), true)).rejects.toMatchObject({
       code: 'invalid_id_list',

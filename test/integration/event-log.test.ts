@@ -133,7 +133,7 @@ describe('the event log', () => {
     const [customer] = await query(`INSERT INTO customer (partner_id, name) VALUES ($1, 'Acme') RETURNING id`, id);
     const customerId = Number(customer?.id);
     await append(reportReady(id, 1, customerId));
-    // An event of the previous release.
+    // An event that the previous release logged.
     await append(reportReady(id, 2, customerId));
     await query(`UPDATE event SET data = data - 'customer' WHERE partner_id = $1 AND sequence = 2`, id);
     await query(`UPDATE customer SET name = 'Apex' WHERE id = $1`, customerId);
@@ -152,7 +152,7 @@ describe('the event log', () => {
     expect(two.map(({ sequence }) => sequence)).toEqual([2, 3]);
   });
 
-  it('lists the newest events first, without those whose type is unknown to this release', async () => {
+  it('lists the newest events first, and omits events of types that this release does not know', async () => {
     const { id } = await newBarePartner(deps);
     for (let n = 1; n <= 5; n += 1) await append(reportReady(id, n));
     await withDatabase(stores, (client) =>
@@ -166,7 +166,7 @@ describe('the event log', () => {
     expect(await newest(2, 3)).toEqual([1]);
   });
 
-  it('ends a page before an event whose type is unknown to this release', async () => {
+  it('ends a page before an event of a type that this release does not know', async () => {
     const { id } = await newBarePartner(deps);
     for (let n = 1; n <= 3; n += 1) await append(reportReady(id, n));
     await withDatabase(stores, (client) =>

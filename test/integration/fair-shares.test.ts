@@ -25,7 +25,7 @@ beforeAll(async () => {
   own = await createOwnBucket();
 });
 afterAll(async () => {
-  await storage.close(); // ends the loads that hang
+  await storage.close(); // ends the hanging loads
   await market.stop();
 });
 

@@ -59,7 +59,7 @@ describe('rebuilding the known devices', () => {
     });
     return seq;
   };
-  /** Publishes again while a replica is behind, as a lane does. */
+  /** Retries publishing while a replica is behind, as a lane does. */
   const publishAgain = async (jobId: number): ReturnType<Warehouse['publishDevices']> => {
     try {
       return await warehouse.publishDevices(jobId, [jobId]);
@@ -167,7 +167,7 @@ describe('rebuilding the known devices', () => {
     },
   );
 
-  describe('in a worker', () => {
+  describe('rebuilding in a worker', () => {
     let db: Database;
     let store: KnownDevicesStore;
 
@@ -199,7 +199,7 @@ describe('rebuilding the known devices', () => {
       return { held: devices(from + 5, from + 10), all: devices(from, from + 10) };
     };
 
-    it('forgets a device that no partner holds when the period has ended, and not before', async () => {
+    it('forgets a device that no partner holds, but only after the period has ended', async () => {
       const { held, all } = await leaveUnheld(2000);
       await sql`DELETE FROM sweep`.execute(db);
       await forgetUnheldDevices(depsWith(), never);
@@ -216,7 +216,7 @@ describe('rebuilding the known devices', () => {
       expect(await store.isRebuildDue(7)).toBe(false);
     });
 
-    it('gives way to a command that waits, keeps all devices, and tries again', async () => {
+    it('gives way to a waiting command, keeps all devices, and tries again later', async () => {
       const { held, all } = await leaveUnheld(3000);
       await ageLastRebuild(8);
       let command: Promise<void> | undefined;
@@ -262,7 +262,7 @@ describe('rebuilding the known devices', () => {
       expect(await known()).toEqual(all);
     });
 
-    it('stops a statement that is running when the worker shuts down', async () => {
+    it('stops a running statement when the worker shuts down', async () => {
       const { all } = await leaveUnheld(5000);
       await ageLastRebuild(8);
       await commandOnShards(
@@ -281,7 +281,7 @@ describe('rebuilding the known devices', () => {
       expect(await tables()).toEqual([]);
     });
 
-    it('does not swap a table that another rebuild has created after the lock was lost', async () => {
+    it('does not swap in a table that another rebuild created after the lock was lost', async () => {
       const { held, all } = await leaveUnheld(6000);
       await ageLastRebuild(8);
       const fill = async (signal: AbortSignal): Promise<void> => {

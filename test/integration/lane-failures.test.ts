@@ -17,7 +17,7 @@ type Lane = z.infer<typeof operatorLaneSchema>;
 /** Nothing listens on this port. */
 const refused = 'http://127.0.0.1:9';
 
-describe('the failure that a lane shows', () => {
+describe('the failure shown for a lane', () => {
   let stores: TestStores;
   let api: ServiceProcess & { readonly url: string };
   let session: { readonly cookie: string };
@@ -80,7 +80,7 @@ describe('the failure that a lane shows', () => {
       { partner: partner.name, last_failure: failure },
     ]);
     expect(await operatorOutput(stores.environment, ['lanes'])).toContain('unavailable (partner_storage)');
-    // The token contains nothing else, in particular nothing of the error, which names the bucket.
+    // The token contains nothing else. In particular, it contains no part of the error, which names the bucket.
     const payloads = await withDatabase(stores, async (database) =>
       (await database.query<{ data: object }>(`SELECT data FROM pgboss.job WHERE name = 'lane'`)).rows.map(
         ({ data }) => data,
@@ -101,7 +101,7 @@ describe('the failure that a lane shows', () => {
     expect(await client.waitForEnd(id)).toMatchObject({ status: 2 });
   });
 
-  it('is an internal one if an attempt to load a file fails and counts', async () => {
+  it('is an internal error if an attempt to load a file fails and counts as an attempt', async () => {
     await work();
     await commandOnShards(stores, 'DETACH TABLE judged_lines');
     const id = await client.queue({ file_path: 'a.csv', key_type: 1 });

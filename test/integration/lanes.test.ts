@@ -53,7 +53,7 @@ describe('lanes', () => {
     expect(finished).toEqual(ids);
   });
 
-  it('does not make a partner wait for the jobs of another partner', async () => {
+  it("does not make a partner wait for another partner's jobs", async () => {
     const other = await createPartner(stores.environment);
     const key = await other.createAttribute('news');
     await other.upload('small.csv', rows(0, 1, key));

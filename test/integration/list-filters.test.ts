@@ -10,7 +10,7 @@ import { campaignSeed, runsOf } from '../support/campaign.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// A filtered list must contain exactly those records of the whole list that match the filter. The database is filled
+// A filtered list must contain exactly those records in the whole list that match the filter. The database is filled
 // with records in every state, including states that follow each other within milliseconds.
 
 const start = Date.parse('2026-11-01T00:00:00Z');
@@ -63,7 +63,7 @@ const audienceFilter = fc.record({
   ...created,
 });
 
-/** Several pages together are longer than a page may be. */
+/** Schemas without a maximum length, because several pages together are longer than a single page can be. */
 const importLogs = z.array(importLogListSchema.element);
 const audiences = z.array(audienceListSchema.element);
 
@@ -134,7 +134,7 @@ describe('a filtered list', () => {
   };
   const options = { numRuns: runsOf({ short: 40, long: 600 }), seed: campaignSeed };
 
-  it('of imports equals the whole list, filtered', async () => {
+  it('a filtered list of imports contains exactly the matching imports', async () => {
     const all = importLogs.parse(await read('/v1/marketplace/import', {}, 100));
     expect(new Set(all.map(({ status, log_type }) => `${status} ${log_type}`)).size).toBe(8);
     await fc.assert(
@@ -156,7 +156,7 @@ describe('a filtered list', () => {
     );
   });
 
-  it('of audiences equals the whole list, filtered, although their status is derived', async () => {
+  it('a filtered list of audiences contains exactly the matching audiences, even though their status is derived', async () => {
     const all = audiences.parse(await read('/v2/firstparty/audience', {}, 1000));
     expect(all).toHaveLength(108);
     expect(new Set(all.map(({ status }) => status)).size).toBe(4);
@@ -175,7 +175,7 @@ describe('a filtered list', () => {
     );
   });
 
-  it('of files equals the whole list, filtered', async () => {
+  it('a filtered list of files contains exactly the matching files', async () => {
     const someImports = importLogs.parse(await read('/v1/marketplace/import', {}, 100)).slice(0, 20);
     const someAudiences = audiences.parse(await read('/v2/firstparty/audience', {}, 1000)).slice(20, 40);
     const lists = [

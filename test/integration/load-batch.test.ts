@@ -18,8 +18,8 @@ import { places } from '../support/staging-places.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { wireAll } from '../support/wired.ts';
 
-// Tests what each attempt to load a file leaves for the next attempt. Runs the use cases on the real stores without a
-// worker process.
+// Tests the state that each attempt to load a file leaves for the next attempt. Runs the use cases on the real stores
+// without a worker process.
 
 const signal = new AbortController().signal;
 

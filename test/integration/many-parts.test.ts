@@ -5,8 +5,8 @@ import { commandOnShard, commandOnShards } from '../support/shard-tables.ts';
 import { type Marketplace, startMarketplace } from '../support/start-marketplace.ts';
 import { apiClient } from '../acceptance/api-client.ts';
 
-// A large file adds thousands of parts to its partner's partition. ClickHouse's own limit would then reject the inserts of
-// every partner.
+// A large file adds thousands of parts to its partner's partition. ClickHouse's own limit would then reject every
+// partner's inserts.
 
 let market: Marketplace;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => market.stop());
 
-it('other partners publish while one partner waits for merges', async () => {
+it('other partners can publish while one partner waits for merges', async () => {
   const { stores, partner: large, api, service } = market;
   const small = await createPartner(stores.environment);
   const attributes = await Promise.all([large, small].map((partner) => partner.createAttribute('x')));

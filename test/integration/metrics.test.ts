@@ -119,7 +119,7 @@ describe('the metrics of the API and the worker after an import', () => {
     expect(waiting).toMatch(/^inlet_oldest_open_job_seconds\{state="pending"\} \d+$/m);
   });
 
-  it('the metrics count retries by cause and failed calls in a worker that cannot reach ClickHouse', () => {
+  it("the metrics count a worker's retries by cause, and its failed calls, while it cannot reach ClickHouse", () => {
     expect(withoutEngine).toMatch(/^inlet_retries_total\{queue="lane",cause="away"\} [1-9]/m);
     expect(withoutEngine).toContain('inlet_retries_total{queue="lane",cause="failed"} 0\n');
     expect(withoutEngine).toMatch(

@@ -71,7 +71,7 @@ describe('an operation for operators', () => {
     expect(answer.json()).toMatchObject({ status: 403, code: 'scope_missing' });
   });
 
-  it('needs the CSRF token of the session for another method than GET', async () => {
+  it("requires the session's CSRF token if the method is not GET", async () => {
     const token = await open(operator);
     const denied = await api.inject({ method: 'POST', url: '/lanes', headers: cookieOf(token) });
     expect(denied.json()).toMatchObject({ status: 403, code: 'csrf_token_invalid' });

@@ -31,7 +31,7 @@ describe('the page with all operator commands', () => {
   });
 
   it('shows every command as a table and as JSON', () => {
-    // Privacy has a page of its own, and other tests restore backups and remove partners.
+    // The privacy commands have their own page, and other tests restore backups and remove partners.
     const elsewhere = /^(?:privacy |backup$|restore$|partner remove$)/;
     const page = readFileSync(commandsPage, 'utf8');
     const commands = operatorCommands(createProgram()).filter((name) => !elsewhere.test(name));

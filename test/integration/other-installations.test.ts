@@ -35,7 +35,7 @@ describe('installations on the same ClickHouse servers', () => {
     for (const one of stores) await one.drop();
   });
 
-  /** Starts one of our statements, which reads on all shards until it is stopped. */
+  /** Starts a statement of our installation that reads on all shards until it is stopped. */
   const begin = async (prefix: string): Promise<{ end: Promise<unknown>; isRunning: () => Promise<boolean> }> => {
     const query_id = newQueryId(prefix, 'count');
     const end = serverFor(ours, number).command({
@@ -57,7 +57,7 @@ describe('installations on the same ClickHouse servers', () => {
       }),
     );
 
-  it("an installation does not stop or count another's statements for a load with the same number", async () => {
+  it("an installation neither stops nor counts another installation's statements for a load with the same number", async () => {
     const suppression = initialSuppressionList;
     const load = { loadId: number, jobId: 1, partnerId: 1, bytes: 1, target: audience, suppression };
     const { end, isRunning } = await begin(loadQueryPrefix(number));
@@ -69,7 +69,7 @@ describe('installations on the same ClickHouse servers', () => {
     await expect(end).rejects.toThrow(/cancelled/i);
   });
 
-  it("an installation does not stop another's statements for a job with the same number", async () => {
+  it("an installation does not stop another installation's statements for a job with the same number", async () => {
     const { end, isRunning } = await begin(jobQueryPrefix(number));
     await stopJob(theirs, number);
     expect(await isRunning()).toBe(true);

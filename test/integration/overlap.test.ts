@@ -102,7 +102,7 @@ describe('the overlap of audiences', () => {
     expect(found.reach).toBe(countIf((number) => ids.some((id) => number % divisorOf(id) === 0)));
   });
 
-  it('hides small intersections and returns the same protected numbers again, in any order', async () => {
+  it('hides small intersections, and returns the same protected numbers for the audiences in any order', async () => {
     const api = await startApi({});
     const ids = audiences.slice(0, 5);
     const found = await overlap(api, ids);
@@ -113,7 +113,7 @@ describe('the overlap of audiences', () => {
     expect(await overlap(api, ids.toReversed())).toEqual(found);
   });
 
-  it('spends the budget once for the same audiences and refuses new overlaps when it is spent', async () => {
+  it('spends the budget only once for the same audiences, and rejects new overlaps when it is used up', async () => {
     const api = await startApi({ INLET_REPORTS_PER_CUSTOMER: '5' });
     await withDatabase(stores, async (client) => {
       await client.query('DELETE FROM report_draw');
@@ -130,7 +130,7 @@ describe('the overlap of audiences', () => {
     expect(tooLarge.body).toContain('Compare fewer audiences');
   });
 
-  it('spends the budget once if the same overlap is requested several times concurrently', async () => {
+  it('spends the budget only once if the same overlap is requested several times concurrently', async () => {
     const api = await startApi({ INLET_REPORTS_PER_CUSTOMER: '5' });
     await withDatabase(stores, async (client) => {
       await client.query('DELETE FROM report_draw');
@@ -164,7 +164,7 @@ describe('the overlap of audiences', () => {
     await overlap(api, audiences.slice(0, 2));
   });
 
-  it("returns 404 for another partner's audience and for an unknown one", async () => {
+  it("returns 404 for another partner's audience and for an unknown audience", async () => {
     const api = await startApi({});
     const [one = 0, two = 0] = audiences;
     expect((await ask(api, [one, two], other.apiKey)).json()).toMatchObject({ code: 'not_found' });

@@ -29,7 +29,7 @@ describe("an API process's connections to PostgreSQL", () => {
       return (await client.query(blocked)).rowCount ?? 0;
     });
 
-  it('one partner whose requests wait for each other does not use all connections of an API process', async () => {
+  it("a partner whose requests wait for each other does not use up an API process's connections", async () => {
     await withDatabase(stores, async (client) => {
       await client.query('BEGIN');
       await client.query('SELECT FROM partner WHERE name = $1 FOR NO KEY UPDATE', [busy.name]);

@@ -57,7 +57,7 @@ describe('inlet partner remove', () => {
     return issued;
   };
 
-  it('does not release the name of a partner before its removal has ended', async () => {
+  it("does not release a partner's name before its removal has ended", async () => {
     const { id, name } = await createPartner(stores.environment);
     await killedAt('after removals.begin', name);
     const resumed = await inlet('partner', 'resume', name);
@@ -73,7 +73,7 @@ describe('inlet partner remove', () => {
     await create(name);
   });
 
-  it('drops everything that killed workers have staged for the partner, and nothing of others', async () => {
+  it('drops everything that killed workers have staged for the partner, but nothing of other partners', async () => {
     const [partner, other] = [await createPartner(stores.environment), await createPartner(stores.environment)];
     const stage = async ({ id }: { readonly id: number }, status: number) => {
       const { jobId, exportId } = await withDatabase(stores, async (client) => {
@@ -97,7 +97,7 @@ describe('inlet partner remove', () => {
     };
     await stage(partner, 2);
     const ofOther = await stage(other, 0);
-    // Loads and exports without a record, as after the removal of their records.
+    // Loads and exports whose records were already removed.
     await commandOnShard(stores, 0, `INSERT INTO staged_members_local VALUES (900000001, 1, generateUUIDv4(), '')`);
     await commandOnShard(stores, 0, 'CREATE TABLE room_rejects_900000001_1_rows (line String) ENGINE = Memory');
     const { remaining } = await removed(partner.name, partner.name);
@@ -115,7 +115,7 @@ describe('inlet partner remove', () => {
     expect(await selectOnShards(stores, 'SELECT toString(load_id) FROM staged_members_local')).toEqual([]);
   });
 
-  it('does not end without removing the storage user that it began with', async () => {
+  it('cannot be completed with --without-storage if it began with a storage user', async () => {
     const { name, s3, bucket, prefix } = await createPartner(stores.environment);
     await killedAt('after removals.begin', name);
     const refused = await remove(name, name, '--without-storage');
@@ -126,7 +126,7 @@ describe('inlet partner remove', () => {
     await expect(list()).rejects.toMatchObject({ name: 'InvalidAccessKeyId' });
   });
 
-  it('cancels jobs that arrive late, ignores a repair that was killed a day ago, and says what it waits for', async () => {
+  it('cancels jobs that arrive late, ignores a repair that was killed a day ago, and shows what it waits for', async () => {
     const { id, name } = await createPartner(stores.environment);
     const query = <T extends object>(text: string, ...values: unknown[]): Promise<T[]> =>
       withDatabase(stores, async (client) => (await client.query<T>(text, values)).rows);

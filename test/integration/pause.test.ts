@@ -61,7 +61,7 @@ describe('while a backup pauses the lanes', () => {
     expect(await deps.audiences.claimDueGenerations(10)).toHaveLength(1);
   });
 
-  it('the pause ends when the session that holds the lock ends, even if its process is killed', async () => {
+  it("the pause ends when the session that holds the lock ends, even if the session's process was killed", async () => {
     await expect(
       whilePaused(async () => {
         expect(await nextStep()).toEqual({ do: 'rest' });

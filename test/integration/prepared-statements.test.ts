@@ -37,7 +37,7 @@ describe('prepared statements', () => {
     expect(kept.rows.map(({ statement }) => statement).filter((text) => text.includes('scratch'))).toHaveLength(1);
   });
 
-  it('an API statement works again after a migration changed its result columns', async () => {
+  it('an API statement still works after a migration has changed its result columns', async () => {
     expect(await ask()).toEqual([{ one: 1 }]);
     await asOwner('ALTER TABLE scratch ADD COLUMN two int');
     await expect(ask()).rejects.toThrow('cached plan');

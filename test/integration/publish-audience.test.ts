@@ -215,7 +215,7 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
       expect(await staged()).toEqual([]);
     });
 
-    it('counts existing devices that became known after they were loaded', async () => {
+    it('counts devices that became known after they were loaded', async () => {
       await publishLoads(deps, await takeStaged());
       await makeKnown(0, 3);
       await append('b.csv', ownRows(10, 12));

@@ -66,7 +66,7 @@ describe("a partner's quotas", () => {
     await measureUsage(deps);
   };
 
-  it('cover the rows and bytes on all shards, as of the last measurement', async () => {
+  it('quotas cover the rows and bytes on all shards, as of the last measurement', async () => {
     const { record } = await newAudience();
     const audience = `/v2/firstparty/audience/${String(record['audience_id'])}`;
     const engine = connectTestEngine(stores);
@@ -101,7 +101,7 @@ describe("a partner's quotas", () => {
     await closeEngine(engine);
   });
 
-  it('limit the audiences of a partner and all its customers, even if they are created concurrently', async () => {
+  it('quotas limit the audiences of a partner and all its customers, even if the audiences are created concurrently', async () => {
     const customer = await deps.customers.create(partner.id, 'shop');
     const token = deps.userTokens.issue();
     await deps.customers.addToken(partner.id, customer.id, token.hash);
@@ -118,7 +118,7 @@ describe("a partner's quotas", () => {
     expect(await newAudience()).toMatchObject(exceeded('The quota audiences is 3. 3 are used.'));
   });
 
-  it('limit attributes and foreign keys, even if they are created concurrently', async () => {
+  it('quotas limit attributes and foreign keys, even if they are created concurrently', async () => {
     const create = (n: number) => deps.attributes.create(partner.id, { name: `n${n}`, foreignKeys: [`k${n}`] });
     const results = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => create(n)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
@@ -138,7 +138,7 @@ describe("a partner's quotas", () => {
     expect((await quotas()).foreign_keys.used).toBe(5);
   });
 
-  it('limit the recorded idempotency keys and still replay the recorded requests', async () => {
+  it('quotas limit the recorded idempotency keys, but recorded requests can still be replayed', async () => {
     for (let n = 0; n < 7; n++) expect((await newImport({ 'idempotency-key': `key-${n}` })).status).toBe(202);
     await measure();
     expect((await quotas()).idempotency_keys).toMatchObject({ limit: 6, used: 7 });
@@ -154,7 +154,7 @@ describe("a partner's quotas", () => {
     expect((await newImport({ 'idempotency-key': 'another' })).status).toBe(202);
   });
 
-  it('count renames of audiences, and tests, replays, and changes of webhooks, toward the idempotency keys', async () => {
+  it('quotas for idempotency keys cover audience renames and webhook tests, replays, and changes', async () => {
     const { record: audience } = await newAudience();
     const audiencePath = `/v2/firstparty/audience/${String(audience['audience_id'])}`;
     const created = await call('POST', '/v1/webhooks', { url: 'https://receiver.example/' });

@@ -7,7 +7,7 @@ import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
 
-// Subscribers detect a change to a record by its mark. Different states of a record must therefore have different
+// A subscriber detects changes to a record by its mark. Different states of a record must therefore have different
 // marks, and each change must send a notification. The tests check both while real jobs run.
 
 describe('record marks', () => {

@@ -83,7 +83,7 @@ describe('a repeated delete', () => {
     expect(await number('toString((SELECT count() FROM device_attributes_local))')).toBe(0);
   });
 
-  it("of one partner ends even if another partner's mutation fails", async () => {
+  it("ends even if another partner's mutation fails", async () => {
     const [[shard]] = engine.shards;
     await shard.command({
       query: `INSERT INTO device_attributes_local (partner_id, attribute_id, device, version)

@@ -15,7 +15,7 @@ afterAll(async () => {
   await stores.drop();
 });
 
-it('reads the failed files of a repeated export again, even if its first worker is killed at once', async () => {
+it('reads the failed files of a repeated export again, even if its first worker is killed immediately', async () => {
   const partner = await newBarePartner(deps);
   const importLogId = await deps.importLogs.submitImport(
     partner.id,

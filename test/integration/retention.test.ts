@@ -40,7 +40,10 @@ describe('retention', () => {
     await query('DELETE FROM sweep');
     await removeExpiredRecords({ ...deps, log: silentLog }, new AbortController().signal);
   };
-  /** Ends a job the given number of days ago, with files, rejected rows, an account, and leftover credentials. */
+  /**
+   * Makes a job look as if it ended the given number of days ago, with files, rejected rows, an account, and leftover
+   * credentials.
+   */
   const end = async (jobId: number, days: number, files = 2): Promise<void> => {
     await query(
       `UPDATE job SET status = 2, listed_at = now(), created_at = now() - make_interval(days => $2), finished_at = now() - make_interval(days => $2)
@@ -234,7 +237,7 @@ describe('retention', () => {
     ).toEqual([{ generation: 1 }, { generation: 2 }]);
   });
 
-  it('removes a deleted audience when its jobs and generations are removed', async () => {
+  it('removes a deleted audience once its jobs and generations are removed', async () => {
     const scope = { partnerId: partner.id, customerId: null };
     const load = { path: { relative: 'a.csv', literal: null }, maxOpenJobs: 100 };
     const { audienceId } = await deps.audiences.create(scope, { ...load, name: 'buyers' });
@@ -258,7 +261,7 @@ describe('retention', () => {
     expect(await left()).toEqual([]);
   });
 
-  it('removes a deleted audience for which a process of an earlier release has stored a report', async () => {
+  it('removes a deleted audience even if a process of an earlier release has stored a report for it', async () => {
     const scope = { partnerId: partner.id, customerId: null };
     const load = { path: { relative: 'a.csv', literal: null }, maxOpenJobs: 100 };
     const { audienceId } = await deps.audiences.create(scope, { ...load, name: 'buyers' });
@@ -273,7 +276,7 @@ describe('retention', () => {
     expect(await query('SELECT FROM audience WHERE id = $1', [audienceId])).toEqual([]);
   });
 
-  it('takes the other steps if one fails, and reports the failure', async () => {
+  it('performs the other steps if one fails, and reports the failure', async () => {
     await query(
       `INSERT INTO api_key (partner_id, key_hash, name, revoked_at) VALUES ($1, 'k9', 'old', now() - interval '91 days')`,
       [partner.id],

@@ -77,7 +77,7 @@ describe('inlet jobs retry', () => {
 
   // No job runs without a worker, so a canceled job fails immediately.
 
-  it('rejects a job that has not failed and a job that only the partner can submit', async () => {
+  it('rejects a job that has not failed and a job that only the partner can submit again', async () => {
     const waiting = await api.queue({ file_path: 'a.csv', key_type: 0 });
     expect(await refusal('retry', waiting)).toContain(`job_not_retryable: Job ${waiting} is not finished`);
     const credentials = { accessKeyId: 'AKIARETRYRETRY', secretAccessKey: 'not-a-real-secret', region: 'eu-central-1' };

@@ -85,7 +85,7 @@ describe.each(places)('the rows of an import, staged in $place', ({ roomBytes })
     await deps.attributes.create(partner.id, { name: 'news', foreignKeys: ['news'] });
   });
 
-  it('are loaded again from the source if a shard lost staged rows', async () => {
+  it('rows are loaded again from the source if a shard lost staged rows', async () => {
     await prepare('merge', `${lines(devices)}\nnonsense,sport\n`);
     await load();
     await loseStagedRows();
@@ -106,7 +106,7 @@ describe.each(places)('the rows of an import, staged in $place', ({ roomBytes })
     expect(await stagedLoads(stores)).toEqual([]);
   });
 
-  it('fail the file if they are missing after every attempt', async () => {
+  it('a file fails if rows are missing after every attempt', async () => {
     await prepare('merge', lines(devices));
     for (let attempt = 0; attempt < 4; attempt++) {
       await load();
@@ -119,7 +119,7 @@ describe.each(places)('the rows of an import, staged in $place', ({ roomBytes })
     expect(await stored()).toBe(0);
   });
 
-  it('fail the attempt if a shard did not store all of them', async () => {
+  it('an attempt fails if a shard did not store all rows', async () => {
     await prepare('merge', lines(devices));
     const { stage } = deps;
     const lossy: typeof stage.countRows = async (given) => {
@@ -137,7 +137,7 @@ describe.each(places)('the rows of an import, staged in $place', ({ roomBytes })
     expect(await stored()).toBe(2 * devices);
   });
 
-  it('are counted again if devices are missing when the job finishes', async () => {
+  it('devices are counted again if some are missing when the job finishes', async () => {
     await prepare('merge', lines(devices));
     await load();
     await publish();
@@ -149,7 +149,7 @@ describe.each(places)('the rows of an import, staged in $place', ({ roomBytes })
     );
   });
 
-  it('replace nothing if a shard lost staged rows', async () => {
+  it('an import replaces nothing if a shard lost staged rows', async () => {
     await prepare('replace', lines(devices));
     await load();
     await publish();

@@ -25,7 +25,10 @@ const ours =
 const counted = z.coerce.number().nullable().default(null);
 const countSchema = z.array(z.object({ used: counted, open: counted, entries: counted }));
 
-/** A user token is inserted for a customer that the statement itself finds, so it inserts nothing instead. */
+/**
+ * Returns whether the statement is an insert that a policy rejects. An insert of a user token inserts nothing instead,
+ * because the statement itself looks up the customer.
+ */
 const isInsert = (text: string): boolean => /^\s*(?:WITH \w+ AS \(\s*)?insert (?!into "user_token")/i.test(text);
 /** PostgreSQL's error code for rows that a policy rejects. */
 const refused = '42501';
@@ -89,7 +92,7 @@ describe('a statement of one partner, replayed for another', () => {
         answers.push({ operation: call.operation, status: (await ask(api.url, call, { authorization })).status });
       const headers = { authorization, 'x-user-token': customer.userToken };
       for (const call of callsBeforeLast({ ...owner, ...customer })) await ask(api.url, call, headers);
-      // The first round has changed or removed what these operations need.
+      // The first round has changed or removed the data that these operations need.
       const ended =
         /^(?:dismissFile|requestAudienceRejects|cancelAppend|retryAppend|deleteAudience|createAttribute|createCustomer)$/;
       const again = callsAt(owner).filter(

@@ -147,7 +147,7 @@ describe("the API's database role", () => {
     });
   });
 
-  it("the API's database role can add denied calls to the audit log, but no entries that resemble an operator's changes", async () => {
+  it("the API's database role can add denied calls to the audit log, but no entries that look like an operator's changes", async () => {
     await as(tenants.owner.id, async (client) => {
       const add = (event: string): string => `INSERT INTO audit_log (event, actor) VALUES ('${event}', 'operator')`;
       expect(await codeOf(client, add('call.denied'))).toBeUndefined();

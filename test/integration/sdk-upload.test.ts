@@ -118,7 +118,7 @@ describe('an upload with the SDK', () => {
     expect(await sumInBucket('stream/stream.csv')).toBe(sumOf(whole));
   });
 
-  it('leaves nothing behind after an abort', async () => {
+  it('leaves nothing behind after it is aborted', async () => {
     const given = new AbortController();
     async function* source(): AsyncGenerator<Uint8Array> {
       for (let n = 0; n < 12; n += 1) yield bytesOf(mebibyte, n);

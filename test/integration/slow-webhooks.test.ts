@@ -14,7 +14,7 @@ const cleared: EventContent = { type: 'audience.cleared', data: { audienceId: 1,
 
 const within = { timeout: 10_000 };
 
-describe('receivers that accept events slowly', () => {
+describe('slow webhook receivers', () => {
   let stores: TestStores;
   let deps: Wired;
 
@@ -45,7 +45,10 @@ describe('receivers that accept events slowly', () => {
     return { id, append };
   }
 
-  /** Sends events to the receivers of one partner only when `respond` is called, and to all others at once. */
+  /**
+   * Completes deliveries to one partner's receivers only when `respond` is called, and to all other receivers
+   * immediately.
+   */
   function slowSender(slowPartnerId: number) {
     const waiting: (() => void)[] = [];
     const sent: number[] = [];
@@ -64,7 +67,7 @@ describe('receivers that accept events slowly', () => {
     return { webhookSender, waiting, sent, respond };
   }
 
-  it('do not delay the receivers of other partners, even if there are more of them than places', async () => {
+  it('slow receivers do not delay the receivers of other partners, even if there are more slow receivers than places', async () => {
     const slow = await newPartner(2 * places);
     const healthy = await newPartner(1);
     const { webhookSender, waiting, sent, respond } = slowSender(slow.id);
@@ -79,10 +82,10 @@ describe('receivers that accept events slowly', () => {
       await slow.append(1_000);
       await dispatcher.dispatch();
       await vi.waitFor(() => expect(waiting).toHaveLength(8 * places), within);
-      // One slow batch is not enough.
+      // One slow batch is not enough for a receiver to count as slow.
       respond();
       await vi.waitFor(() => expect(waiting).toHaveLength(8 * places), within);
-      // After the second one, the others take the places in turn.
+      // After the second batch, the other receivers take the places in turn.
       respond();
       await vi.waitFor(() => expect(waiting).toHaveLength(8 * (places + 1)), within);
       respond();
@@ -92,7 +95,7 @@ describe('receivers that accept events slowly', () => {
       await healthy.append(3);
       await dispatcher.dispatch();
       await vi.waitFor(() => expect(sent.filter((partnerId) => partnerId === healthy.id)).toHaveLength(3), within);
-      // The slow receivers get their events in a place of their own.
+      // The slow receivers get their events in a separate place.
       const before = sent.length;
       respond();
       await vi.waitFor(() => expect(sent).toHaveLength(before + 8), within);

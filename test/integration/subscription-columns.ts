@@ -1,4 +1,4 @@
-/** The columns of the tables of subscriptions, for statement-types.test.ts. */
+/** The columns of the tables for subscriptions, for statement-types.test.ts. */
 export const subscriptionColumns = {
   subscription: {
     id: 'number=',

@@ -9,7 +9,7 @@ const atOnce: Trigger = { on: 'quiet', seconds: 0 };
 const limits = { maxFiles: 10_000, maxOpenJobs: 200, listSeconds: 30, hasTooManyObjects: false };
 const whole = { after: null, until: null };
 
-describe('the queue of subscriptions', () => {
+describe('the subscription queue', () => {
   let stores: TestStores;
   let deps: Wired;
 
@@ -50,7 +50,7 @@ describe('the queue of subscriptions', () => {
       ({ key, etag, state }) => `${String(key).replace(/^.*\/in\//, '')} ${String(etag)} ${String(state)}`,
     );
 
-  it('logs one event each time a prefix begins to have too many objects, also if it imports or a quota stops it', async () => {
+  it('logs one event each time a prefix starts to have too many objects, even if it imports some or a quota stops it', async () => {
     const { id, partner } = await subscribe();
     const tooMany = { ...limits, hasTooManyObjects: true };
     const list = async (name: string, limitsOf = tooMany): Promise<void> => {
@@ -83,7 +83,7 @@ describe('the queue of subscriptions', () => {
     expect(await events()).toEqual([event, event, event]);
   });
 
-  it('logs no event of a listing whose claim was lost', async () => {
+  it('logs no event for a listing whose claim was lost', async () => {
     const { id, partner } = await subscribe();
     const claim = await claimOf(id);
     await deps.subscriptions.update(partner.id, id, { isPaused: true }, null);
@@ -93,7 +93,7 @@ describe('the queue of subscriptions', () => {
     ).toEqual([]);
   });
 
-  it('is claimed by one worker at a time, and one subscription per partner', async () => {
+  it('a subscription is claimed by one worker at a time, and only one per partner is claimed', async () => {
     const { id, partner } = await subscribe();
     const second = await subscribe(partner);
     const claims = (await Promise.all([1, 2, 3].map(() => deps.subscriptionQueue.claim(1_000, 60)))).flat();
@@ -140,7 +140,7 @@ describe('the queue of subscriptions', () => {
     }
   });
 
-  it('imports each version once, however often and in whatever pages it is listed', async () => {
+  it('imports each version only once, however often and in whatever pages it is listed', async () => {
     const { id } = await subscribe();
     for (let n = 0; n < 3; n += 1) {
       await makeDue(id);
@@ -154,7 +154,7 @@ describe('the queue of subscriptions', () => {
     expect(await states(id)).toEqual(['a "1" queued', 'b "1" queued', 'c "1" queued']);
   });
 
-  it('records what was overwritten or deleted while it waited, and lets a version that returns wait again', async () => {
+  it('records which versions were overwritten or deleted while waiting, and lets a version that returns wait again', async () => {
     const { id } = await subscribe(undefined, { on: 'quiet', seconds: 3_600 });
     const list = async (...listed: [string, string][]): Promise<void> => {
       await makeDue(id);
@@ -198,7 +198,7 @@ describe('the queue of subscriptions', () => {
     expect(await states(other.id)).toEqual(['x "1" waiting']);
   });
 
-  it('is due at once when a notification names one of its objects, and not for other prefixes', async () => {
+  it('a subscription is due immediately when a notification names one of its objects, but not for other prefixes', async () => {
     const { id, partner } = await subscribe();
     const held = await claimOf(id);
     await deps.subscriptionQueue.finish(held, limits);
@@ -219,7 +219,7 @@ describe('the queue of subscriptions', () => {
     expect(await isDue()).toBe(true);
   });
 
-  it('is listed again after the interval, or at the time of its schedule', async () => {
+  it('a subscription is listed again after the listing interval', async () => {
     const secondsToNext = async (trigger: Trigger): Promise<number> => {
       const { id } = await subscribe(undefined, trigger);
       await deps.subscriptionQueue.finish(await claimOf(id), limits);
@@ -235,7 +235,7 @@ describe('the queue of subscriptions', () => {
     expect(await secondsToNext({ on: 'interval', seconds: 3_600 })).toBe(limits.listSeconds);
   });
 
-  it('forgets versions that are gone for long and deleted subscriptions, but not versions of open imports', async () => {
+  it('forgets versions that have long been gone and deleted subscriptions, but not versions in open imports', async () => {
     const { id } = await subscribe();
     const held = await claimOf(id);
     await deps.subscriptionQueue.recordPage(held, whole, [object(held, 'open')], 60);
@@ -254,7 +254,7 @@ describe('the queue of subscriptions', () => {
     expect(await query('SELECT id FROM subscription WHERE id = $1', deleted.id)).toEqual([]);
   });
 
-  it('keeps only the given versions if a worker of the previous release lists the prefix', async () => {
+  it('imports only the given versions, even if a worker of the previous release lists the prefix', async () => {
     const { id, partner } = await subscribe();
     const held = await claimOf(id);
     await deps.subscriptionQueue.recordPage(held, whole, [object(held, 'given')], 60);
@@ -266,7 +266,7 @@ describe('the queue of subscriptions', () => {
     expect(files).toEqual([{ path: 'given' }]);
   });
 
-  it('accepts a marker only in a listing that started after it was seen, so that it imports all files written before it', async () => {
+  it('accepts a marker only in a listing that started after the marker was seen, so that all files written before the marker are imported', async () => {
     const { id } = await subscribe(undefined, { on: 'marker', name: 'done' });
     const list = async (pages: (held: SubscriptionClaim) => ListedObject[][]) => {
       const held = await claimOf(id);
@@ -293,7 +293,7 @@ describe('the queue of subscriptions', () => {
     expect(await list((held) => [withBoth(held), [marker(held, 1)]])).toMatchObject({ objects: 2 });
   });
 
-  it('imports a version again that is uploaded again after another version', async () => {
+  it('imports a version again if it is uploaded again after another version', async () => {
     const { id } = await subscribe();
     const list = async (etag: string, hour: number): Promise<number | undefined> => {
       await makeDue(id);
@@ -308,11 +308,11 @@ describe('the queue of subscriptions', () => {
       return result?.objects;
     };
     expect([await list('"1"', 1), await list('"2"', 2), await list('"1"', 3)]).toEqual([1, 1, 1]);
-    // The same upload, and the same content over itself, are not new.
+    // Neither the same upload nor an upload of the same content over itself is new.
     expect([await list('"1"', 3), await list('"1"', 4)]).toEqual([0, 0]);
   });
 
-  it('refuses to retry an import of a deleted subscription, because its versions are about to be deleted', async () => {
+  it("rejects a retry of a deleted subscription's import, because its versions are about to be deleted", async () => {
     const { id, partner } = await subscribe();
     const held = await claimOf(id);
     await deps.subscriptionQueue.recordPage(held, whole, [object(held, 'a')], 60);
@@ -329,7 +329,7 @@ describe('the queue of subscriptions', () => {
     expect(Number(version?.['job_id'])).toBe(retryOf);
   });
 
-  it('keeps versions that are imported if a retry of all files is canceled before it starts', async () => {
+  it('keeps imported versions in that state if a retry of all files is canceled before it starts', async () => {
     const { id, partner } = await subscribe();
     const held = await claimOf(id);
     await deps.subscriptionQueue.recordPage(held, whole, [object(held, 'a'), object(held, 'b')], 60);
@@ -347,7 +347,7 @@ describe('the queue of subscriptions', () => {
     const retry = async (retryOf: number): Promise<number> => {
       const jobId = await deps.importLogs.submitImport(partner.id, { ...request, retryOf, credentials: null }, 200);
       expect(await states(id)).toEqual(['a "1" queued', 'b "1" queued']);
-      // The lane ends the job, and a listing of the subscription records what became of the versions.
+      // The lane ends the job, and a listing of the subscription records the outcome of each version.
       await query('UPDATE job SET status = 3, cancelled = true, finished_at = now() WHERE id = $1', jobId);
       await makeDue(id);
       const again = await claimOf(id);
@@ -366,12 +366,12 @@ describe('the queue of subscriptions', () => {
     await deps.subscriptionQueue.recordPage(held, whole, [given], 60);
     const jobId = (await deps.subscriptionQueue.finish(held, limits))?.importLogId ?? 0;
     await deps.lanes.startImport(jobId, [[{ ...given, path: 'a', gzip: false }]]);
-    // A worker that was stopped before the start has found the version gone.
+    // A worker that was suspended before the start has found that the version is gone.
     await deps.lanes.recordLostObjects(jobId, [{ key: given.key, state: 'deleted' }]);
     expect(await states(id)).toEqual(['a "1" queued']);
   });
 
-  it('passes a notification on although the state of another partner is locked', async () => {
+  it("passes on a notification even if another partner's state is locked", async () => {
     const { id, partner } = await subscribe();
     const other = await subscribe();
     await deps.subscriptionQueue.claim(1_000, 60);
@@ -397,9 +397,9 @@ describe('the queue of subscriptions', () => {
   });
 });
 
-describe('a listing of a prefix with many versions that are gone', () => {
-  it('reads only the versions that exist and those that it lists', async () => {
-    // Counters of a new database contain nothing else.
+describe('listing a prefix with many versions that are gone', () => {
+  it('reads only the versions that still exist and those that are listed', async () => {
+    // In a new database, the counters contain nothing else.
     const stores = await createPostgresStores();
     const deps = await wireUp(stores);
     try {

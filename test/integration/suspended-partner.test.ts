@@ -41,7 +41,7 @@ describe('inlet partner suspend', () => {
   };
   const statesOf = async () => partnersSchema.parse(JSON.parse(await inlet('partner', 'list', '--json')));
 
-  it('rejects the keys with a code of its own, and only those of this partner', async () => {
+  it("rejects only this partner's keys, with a specific code", async () => {
     const waiting = await client.queue({ file_path: 'a.csv', key_type: 0 });
     expect(await inlet('partner', 'suspend', partner.name)).toBe(`partner ${partner.name} is suspended\n`);
     const answer = await client.request('/v1/marketplace/import');
@@ -55,7 +55,7 @@ describe('inlet partner suspend', () => {
       { name: partner.name, state: 'suspended', open_jobs: 1, stored_rows: null },
       { name: other.name, state: 'active', open_jobs: 0, stored_rows: null },
     ]);
-    // A worker runs the lanes of others, and the lane of this partner waits.
+    // A worker runs the lanes of other partners, while this partner's lane waits.
     worker = await startWorker(stores.environment, 'suspended-partner');
     const othersAttribute = await other.createAttribute('golf');
     await other.upload('b.csv', `${device(2)},${othersAttribute}\n`);
@@ -66,7 +66,7 @@ describe('inlet partner suspend', () => {
     expect(await client.waitForEnd(waiting)).toMatchObject({ status: 2, total_rows: '1' });
   });
 
-  it('lists stored rows as not measured until they are', async () => {
+  it('lists stored rows as not measured until they have been measured', async () => {
     const rowOf = async ({ name }: TestPartner): Promise<string | undefined> =>
       (await inlet('partner', 'list')).split('\n').find((line) => line.includes(name));
     await withDatabase(stores, (database) =>
@@ -82,7 +82,7 @@ describe('inlet partner suspend', () => {
     expect(await rowOf(other)).toContain(' not measured ');
   });
 
-  it('shows the state of a partner and fails for an unknown one', async () => {
+  it("shows a partner's state and fails for an unknown partner", async () => {
     await inlet('partner', 'suspend', partner.name);
     expect(await inlet('partner', 'show', partner.name)).toMatch(/^state +suspended$/m);
     await inlet('partner', 'resume', partner.name);

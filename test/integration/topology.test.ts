@@ -119,7 +119,7 @@ describe('the recorded topology', () => {
     const refused = await runInlet(environment, ['topology', 'change', '--confirm']);
     expect(refused.code).not.toBe(0);
     expect(refused.err).toMatch(/use cluster "inlet_two"/);
-    // A replaced server has another identity, and the rows of the old one are lost.
+    // A replacement server has another identity, and the old server's rows are lost.
     const replaced = createClient({ url: urls()[1] ?? '', database: stores.database });
     await replaced.command({ query: 'TRUNCATE TABLE shard_identity' });
     await replaced.close();

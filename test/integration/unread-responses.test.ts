@@ -40,8 +40,8 @@ it('uses little memory for unread responses and still answers other partners', a
   const { port } = new URL(api.url);
   const request = `GET /v2/firstparty/audience/${audienceId} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${partner.apiKey}\r\n\r\n`;
   const before = memoryOfProcess(api.child.pid ?? 0).now;
-  // Few sockets, because the kernel buffers several MiB per socket before the limit counts anything. Few requests, because
-  // the check below is answered after most of them, and each costs about 10 ms.
+  // Few sockets, because the kernel buffers several MiB per socket before the limit counts anything. Few requests,
+  // because the check below is answered only after most of them, and each takes about 10 ms.
   const sockets = Array.from({ length: 4 }, () => {
     const socket = connect(Number(port), '127.0.0.1');
     socket.on('error', () => undefined);

@@ -13,7 +13,7 @@ const limits = { healthy: 8, failing: 1 };
 const cleared: EventContent = { type: 'audience.cleared', data: { audienceId: 1, warehouseSegmentId: 500_001 } };
 const ready: EventContent = { type: 'audience.ready', data: { audienceId: 1, warehouseSegmentId: 500_001, status: 2 } };
 
-describe('the queue of webhooks', () => {
+describe('the webhook queue', () => {
   let stores: TestStores;
   let deps: Wired;
 
@@ -65,7 +65,7 @@ describe('the queue of webhooks', () => {
     retryAfterSeconds: null,
   });
 
-  /** Records that every due event got this status. */
+  /** Records this response status for every due event. */
   const recordAll = (held: WebhookClaim, due: DueEvents, status: number, health = healthy): Promise<boolean> =>
     deps.webhookQueue.record(
       held,
@@ -84,7 +84,7 @@ describe('the queue of webhooks', () => {
 
   const sequencesOf = ({ deliveries }: DueEvents): number[] => deliveries.map(({ event }) => event.sequence);
 
-  it('sends the events since the creation of the webhook, in order, at most eight at a time', async () => {
+  it('sends the events since the webhook was created, in order, at most eight at a time', async () => {
     const { id, partnerId, append } = await newWebhook();
     await append(...Array.from({ length: 10 }, () => cleared));
     const other = await deps.webhooks.create(
@@ -101,7 +101,7 @@ describe('the queue of webhooks', () => {
     expect((await claim()).map(({ webhookId }) => webhookId)).not.toContain(other.id);
   });
 
-  it('is claimed by one worker at a time, and by another one after the lease or the release', async () => {
+  it('a webhook is claimed by one worker at a time, and by another one after the lease expires or the claim is released', async () => {
     const { id, append } = await newWebhook();
     await append(cleared);
     const [claims, others] = await Promise.all([claim(), claim()]);
@@ -127,7 +127,7 @@ describe('the queue of webhooks', () => {
     expect(sequencesOf(await dueOf(second))).toEqual([1]);
   });
 
-  it('skips events of types that are not selected', async () => {
+  it('skips events whose type is not selected', async () => {
     const { id, append } = await newWebhook(['audience.ready']);
     await append(cleared, ready, cleared);
     const held = await claimOf(id);
@@ -139,7 +139,7 @@ describe('the queue of webhooks', () => {
     expect((await claim()).map(({ webhookId }) => webhookId)).not.toContain(id);
   });
 
-  it('stays before an event whose type is unknown to this release', async () => {
+  it('stops before an event of a type that this release does not know', async () => {
     const { id, partnerId, append } = await newWebhook();
     await append(cleared, cleared, cleared);
     await query(`UPDATE event SET type = 'audience.sold' WHERE partner_id = $1 AND sequence = 2`, partnerId);
@@ -150,7 +150,7 @@ describe('the queue of webhooks', () => {
     expect(await dueOf(held)).toMatchObject({ deliveries: [], hasMoved: false });
   });
 
-  it('sends a failed event again with the number of its attempts', async () => {
+  it('sends a failed event again, with the number of earlier attempts', async () => {
     const { id, partnerId, append } = await newWebhook();
     await append(cleared);
     const held = await claimOf(id);
@@ -182,7 +182,7 @@ describe('the queue of webhooks', () => {
   });
 
   it.each([{ url: 'https://example.com/new' }, { isEnabled: true }])(
-    'does not record attempts that a change to %j has overtaken',
+    'does not record attempts that were made before a change to %j',
     async (changes) => {
       const { id, partnerId, append } = await newWebhook();
       await append(cleared);
@@ -198,7 +198,7 @@ describe('the queue of webhooks', () => {
     },
   );
 
-  it('keeps the claim if only the description or the types change', async () => {
+  it('keeps the claim if only the description or the event types change', async () => {
     const { id, partnerId, append } = await newWebhook();
     await append(cleared);
     const held = await claimOf(id);
@@ -220,7 +220,7 @@ describe('the queue of webhooks', () => {
     expect(sequencesOf(await dueOf(held))[0]).toBe(3);
   });
 
-  it('counts the events of a replay as pending until they are sent, each once', async () => {
+  it('counts each event of a replay as pending once, until it is sent', async () => {
     const { id, partnerId, append } = await newWebhook();
     const pending = async (): Promise<number> => (await deps.webhooks.get(partnerId, id)).pendingEvents;
     await append(...Array.from({ length: 20 }, () => cleared));
@@ -238,7 +238,7 @@ describe('the queue of webhooks', () => {
     expect(await pending()).toBe(8);
   });
 
-  it('sends an event once that is replayed before it has been sent', async () => {
+  it('sends an event only once if it is replayed before it has been sent', async () => {
     const { id, partnerId, append } = await newWebhook();
     await append(cleared);
     const held = await claimOf(id);
@@ -254,7 +254,7 @@ describe('the queue of webhooks', () => {
     expect(await dueOf(next)).toMatchObject({ deliveries: [], hasMoved: false });
   });
 
-  it('sends an event once that failed and is replayed', async () => {
+  it('sends an event only once if it failed and is replayed', async () => {
     const { id, partnerId, append } = await newWebhook();
     await append(cleared, cleared, cleared);
     const held = await claimOf(id);
@@ -328,7 +328,7 @@ describe('the queue of webhooks', () => {
     expect(await query('SELECT id FROM webhook WHERE id = $1', id)).toEqual([]);
   });
 
-  it('deletes any number of old deliveries and those of deleted webhooks, in batches', async () => {
+  it('deletes any number of old deliveries and deliveries of deleted webhooks, in batches', async () => {
     const addDeliveries = ({ id, partnerId }: { readonly id: number; readonly partnerId: number }, age: string) =>
       query(
         `INSERT INTO webhook_delivery (webhook_id, sequence, partner_id, event_type, updated_at)
@@ -361,7 +361,7 @@ describe('the queue of webhooks', () => {
     }
   });
 
-  it('gives up events that are deleted before their next attempt', async () => {
+  it('gives up on events that are deleted before their next attempt', async () => {
     const { id, partnerId, append } = await newWebhook();
     await append(cleared, cleared);
     const held = await claimOf(id);
@@ -383,7 +383,7 @@ describe('the queue of webhooks', () => {
     expect((await claim()).map(({ webhookId }) => webhookId)).not.toContain(id);
   });
 
-  it('has no pending events left when they are deleted before they were sent', async () => {
+  it('has no pending events left if they are deleted before they are sent', async () => {
     const { id, partnerId, append } = await newWebhook();
     await append(cleared, cleared);
     await query('DELETE FROM event WHERE partner_id = $1', partnerId);
@@ -398,7 +398,7 @@ describe('the queue of webhooks', () => {
     expect(sequencesOf(await dueOf(await claimOf(id)))).toEqual([3]);
   });
 
-  it('logs the events of 10,000 files in one short statement', async () => {
+  it('logs the events for 10,000 files in one short statement', async () => {
     const { append } = await newWebhook();
     await append(cleared);
     const start = performance.now();

@@ -35,7 +35,7 @@ describe('clearing an audience', () => {
       `SELECT DISTINCT table FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0
          AND (table = 'staged_members_local' OR startsWith(table, 'room_'))`,
     );
-  it('stops the running load and queued loads, and loads files that are appended afterward', async () => {
+  it('stops running and queued loads, and then loads files that are appended afterward', async () => {
     const { audienceId } = await market.audiences.create('Under way', 'large/');
     await market.audiences.append(audienceId, 'small.csv');
     const other = await market.audiences.create('Behind', 'small.csv');

@@ -8,13 +8,13 @@ import {
   observe,
 } from './site.ts';
 
-/** What happened in a case: one line of the table that the campaign prints. */
+/** The result of a case, which is one line in the table that the campaign prints. */
 export type Finding = {
   readonly outcome: Outcome['is'];
   readonly says: string;
   /** The line of `inlet doctor`, or the code in the record, that names the problem. */
   readonly named: string;
-  /** Wrong numbers after the problem is fixed. */
+  /** The numbers that are still wrong after the problem is fixed. */
   readonly wrong: readonly string[];
 };
 
@@ -30,7 +30,7 @@ export type Sites = {
 export type Case = {
   readonly number: number;
   readonly title: string;
-  /** Runs in the gate as well. */
+  /** Whether the case also runs in the gate. */
   readonly isShort?: true;
   readonly run: (sites: Sites) => Promise<Finding>;
 };
@@ -45,25 +45,25 @@ export type Misconfiguration = {
 };
 
 export type Expectation = {
-  /** Expected in the log of the process. */
+  /** The reason that the process's log must contain. */
   readonly reason: RegExp;
-  /** The expected line from doctor. Null if only the record names the problem, because the partner caused it. */
+  /** The line that doctor must print. Null if only the record names the problem, because the partner caused it. */
   readonly doctor: RegExp | null;
   /** True if doctor names the difference without failing, because the difference is harmless. */
   readonly isHarmless?: boolean;
   readonly entry?: 'api' | 'worker';
-  /** Matched devices, if the audience file is loaded before the import succeeds. */
+  /** The number of matched devices, if the audience file is loaded before the import succeeds. */
   readonly matched?: number;
-  /** Seconds to wait for the outcome. */
+  /** The number of seconds to wait for the outcome. */
   readonly seconds?: number;
 };
 
-/** Matches nothing. For a case in which no process logs a problem. */
+/** Matches nothing. Use it for a case in which no process logs a problem. */
 export const never = /(?!)/;
 
 /**
- * The common form of a case: submit work, misconfigure the installation, run doctor, watch a worker, undo the change,
- * and compare the numbers after a correct worker has finished the work. Failed work is submitted again.
+ * The common form of a case: It submits work, misconfigures the installation, runs doctor, watches a worker, undoes the
+ * change, and compares the numbers after a correct worker has finished the work. Failed work is submitted again.
  */
 export function misconfigured(
   change: (site: Site, sites: Sites) => Promise<Misconfiguration>,

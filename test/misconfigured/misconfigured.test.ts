@@ -7,8 +7,8 @@ import { type Installation, newSite, startInstallation } from './site.ts';
 import { storageCases } from './storage.ts';
 import { topologyCases } from './topology.ts';
 
-// Ways to misconfigure an installation or to make its systems disagree. A case passes if nothing is lost, every number
-// is right after the problem is fixed, and `inlet doctor` or `inlet audit` names the problem.
+// Tests ways to misconfigure an installation or to make its systems disagree. A case passes if nothing is lost, every
+// number is right after the problem is fixed, and `inlet doctor` or `inlet audit` names the problem.
 
 const groups = [topologyCases, engineCases, postgresCases, storageCases, restoredCases];
 const all: readonly Case[] = groups.flat().toSorted((one, other) => one.number - other.number);
@@ -22,7 +22,7 @@ describe('a misconfigured installation', () => {
     await (await shared)?.stop();
   });
 
-  it.each(cases)('case $number ($title) loses nothing, and the problem is named', async ({ number, title, run }) => {
+  it.each(cases)('in case $number ($title), nothing is lost, and the problem is named', async ({ number, title, run }) => {
     const own: Installation[] = [];
     const empty = async (): Promise<Installation> => {
       const installation = await startInstallation();

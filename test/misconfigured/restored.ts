@@ -6,7 +6,7 @@ import { type Site, auditOf, findWrongNumbers, observe } from './site.ts';
 
 // One store has lost data that the other store still contains.
 
-/** Tables that a restore of a shard brings back. The identity of the shard is part of every backup. */
+/** The tables whose content a restore of a shard replaces. The shard's identity is the same in every backup. */
 const tables = [
   'device_attributes_local',
   'audience_devices_local',

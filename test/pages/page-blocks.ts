@@ -1,4 +1,4 @@
-/** How the tests cover a block with commands. */
+/** The way in which the tests cover a block of commands. */
 type Mark =
   /** The test that follows the page runs the block. */
   | { readonly is: 'followed' }
@@ -16,7 +16,10 @@ type Mark =
 export type Block = {
   readonly line: number;
   readonly language: string;
-  /** Whether the block shows the output of the previous commands, marked by `json result` after the fence. */
+  /**
+   * Whether the block shows the output of the previous commands. Such a block is marked by `json result` after the
+   * fence.
+   */
   readonly isResult: boolean;
   readonly mark: Mark;
   readonly text: string;

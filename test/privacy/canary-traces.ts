@@ -6,8 +6,8 @@ import { commandOnShards, everyServer, selectOnShards } from '../support/shard-t
 import { tablesThatHold } from '../support/search-stores.ts';
 import type { TestStores } from '../support/stores.ts';
 
-// Finds every trace of a device ID: in the tables of every server, and in the bytes of every file of every server. A
-// compressed part can hide an ID from the search of files, so that tables are also queried.
+// Finds every trace of a device ID, in the tables and in the bytes of all files on every server. A compressed part can
+// hide an ID from the search in files, so tables are also queried.
 
 const reversed = (bytes: Buffer): Buffer => Buffer.from(bytes.toReversed());
 
@@ -35,7 +35,7 @@ function formsOf(id: string): ReadonlyMap<string, Buffer> {
 /** The storage contains the partner's own files, which an erasure does not change. */
 const searchedFolders = /^(?:clickhouse-\d|zookeeper-\d|postgres|test-logs)$/;
 
-/** Returns one line per file and form. */
+/** Returns one line for each file and each form of the ID that it contains. */
 export function filesThatHold(id: string): string[] {
   const { directory } = readAddresses();
   const forms = [...formsOf(id)];
@@ -91,7 +91,7 @@ function formsIn(path: string, forms: readonly (readonly [string, Buffer])[]): s
   return [...found];
 }
 
-/** Returns every table of the stores and of the engine's own database that contains the ID. */
+/** Returns all tables that contain the ID, in the stores and in the engine's own database. */
 export async function tablesThatHoldDevice(stores: TestStores, id: string): Promise<string[]> {
   const inPostgres = new Set<string>();
   for (const [form, bytes] of formsOf(id))
@@ -123,7 +123,7 @@ export async function tablesThatHoldDevice(stores: TestStores, id: string): Prom
   return [...inPostgres, ...inEngine].toSorted();
 }
 
-/** The query log contains this statement too, so that the ID must not appear in it. */
+/** The query log will also contain this statement, so the ID must not appear in it. */
 function hidden(text: string): string {
   return `concat('${text.slice(0, 7)}', '${text.slice(7)}')`;
 }

@@ -16,13 +16,13 @@ import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { filesThatHold, tablesThatHoldDevice, uuidSql } from './canary-traces.ts';
 
-// Plants a device ID through every path, and searches every server for it after it was erased.
+// Plants a device ID through every path, and searches every server for it after its erasure.
 
 const canary = randomUUID();
 const others = Array.from({ length: 30 }, () => randomUUID());
 const sha256 = createHash('sha256').update(canary).digest('hex');
 
-/** Runs the script on the page about privacy. */
+/** Runs the script from the page about privacy. */
 function verifyAsInDocs(given: {
   readonly proof: { readonly signature: { readonly public_key: string } | null };
   readonly csv: string;
@@ -44,7 +44,7 @@ function verifyAsInDocs(given: {
   }
 }
 
-describe('erasure of a device', () => {
+describe('device erasure', () => {
   let market: Audiences;
   let other: TestPartner;
   let audienceId: number;

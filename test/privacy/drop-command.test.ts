@@ -36,7 +36,7 @@ describe('inlet privacy drop', () => {
   const drop = (...parameters: string[]): Promise<string> =>
     inletOutput(environment, ['privacy', 'drop', ...parameters]);
 
-  it('names the settings that are missing', async () => {
+  it('reports which settings are missing', async () => {
     const { INLET_DROP_BUCKET: _bucket, ...others } = environment;
     const { code, err } = await runInlet(others, ['privacy', 'drop', 'sync']);
     expect(code).not.toBe(0);
@@ -44,7 +44,7 @@ describe('inlet privacy drop', () => {
     expect(await drop('status')).toContain('DROP is not in use');
   });
 
-  it('continues a cycle whose command was killed, and proves it', { timeout: 300_000 }, async () => {
+  it('continues a cycle after its command was killed, and produces a proof', { timeout: 300_000 }, async () => {
     expect(await drop('sync')).toBe('There is no new list.\n');
     await campaign.store([device]);
     campaign.server.add({ lists: { MAID: [{ id: 'A7kP2xQ9Lm4R', hash: hashOf(device) }] } });
@@ -80,7 +80,7 @@ describe('inlet privacy drop', () => {
     expect(campaign.server.delivered[0]?.answers.get('A7kP2xQ9Lm4R')).toEqual(['3', '2']);
   });
 
-  it('uses an archive that the support of DROP has sent again', { timeout: 300_000 }, async () => {
+  it('uses an archive that DROP support has sent again', { timeout: 300_000 }, async () => {
     campaign.server.add({ lists: { MAID: [{ id: 'B7kP2xQ9Lm4R', hash: hashOf(device) }] } });
     campaign.server.behavior.losesResponse = () => true;
     expect(await drop('sync')).toContain('DROP cannot be reached');
@@ -92,12 +92,12 @@ describe('inlet privacy drop', () => {
     expect(refused.err).toContain('contains a file with an unexpected name');
     expect(await drop('sync', '--archive', campaign.writeFile(join('received', name), content))).toContain('has ended');
     expect([...(campaign.server.delivered[1]?.answers ?? [])]).toEqual([['B7kP2xQ9Lm4R', ['5']]]);
-    // The deadline counts from the day of the archive.
+    // The deadline is counted from the date of the archive.
     expect(await drop('status')).toMatch(/20260802_4821_DROP\.zip +done +1 +0 +2026-08-02 00:00 /);
   });
 });
 
-/** Runs the script on the page about privacy. */
+/** Runs the script from the page about privacy. */
 function verifyAsInDocs(proof: string, campaign: DropCampaign): string {
   const [, script = ''] = /```ts\n(.*?)```/s.exec(readFileSync('docs/privacy.md', 'utf8')) ?? [];
   const { signature } = z

@@ -8,7 +8,8 @@ import { withDatabase } from '../support/stores.ts';
 import { zipOf } from '../drop/zip.ts';
 import type { DropBatch, DropItem, DropServer, WithdrawnItem } from '../drop/drop-server.ts';
 
-// Cycles of DROP against real stores, while commands die at every call and the server answers as it may.
+// Runs DROP cycles against real stores, while commands die at any call and the server sends any response that it is
+// allowed to send.
 
 const cycles = inject('campaign') === 'long' ? 200 : 8;
 const seed = 24;
@@ -27,12 +28,12 @@ function randomOf(start: number): () => number {
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Consumers, devices, and what each item must be answered with. */
+/** A model of consumers and devices, which computes the answer that each item must get. */
 class Model {
   readonly #random: () => number;
   readonly stored = new Set<string>();
   readonly exempt = new Set<string>();
-  /** The items that are requested and not withdrawn. */
+  /** The items that were requested and not withdrawn. */
   readonly live = new Map<string, DropItem>();
   readonly devices: string[] = [];
 
@@ -80,7 +81,7 @@ class Model {
       const device = this.chance(0.6) ? this.pick(this.devices) : undefined;
       const item = { id: this.id(), hash: hashOf(device ?? this.device()) };
       items.push(item);
-      // Another consumer with the same device, whose ID differs only in the case of its letters.
+      // Another consumer with the same device. The item IDs differ only in the case of their letters.
       const swapped = item.id.replaceAll(/[a-z]/gi, (one) =>
         one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase(),
       );
@@ -90,7 +91,7 @@ class Model {
     const withdrawn = [...this.live.values()].filter(() => this.chance(0.15));
     const removed: WithdrawnItem[] = withdrawn.map((item) => ({ ...item, listType: 'MAID' }));
     if (this.chance(0.2)) removed.push({ id: this.id(), hash: hashOf(this.device()), listType: 'Email' });
-    // A consumer who requests the deletion again.
+    // A consumer who requests deletion again.
     const again = withdrawn.filter(() => this.chance(0.2));
     const email = this.chance(0.3) ? { Email: [{ id: this.id(), hash: hashOf(this.device()) }] } : {};
     return { lists: { MAID: [...items, ...again], ...email }, removed };
@@ -119,7 +120,7 @@ class Model {
   }
 }
 
-describe('cycles of DROP', () => {
+describe('DROP cycles', () => {
   let campaign: DropCampaign;
   const random = randomOf(seed);
   const model = new Model(random);
@@ -135,14 +136,14 @@ describe('cycles of DROP', () => {
     return delivered;
   };
 
-  it('computes the published example of a hash', () => {
+  it('computes the hash in the published example', () => {
     const hash = '250KY6lOgzYUB3EHrkbDCE2kMEZQE69SF38muhoDudI=';
     expect(hashOf('a3f1c2d4-5678-90ab-cdef-1234567890ab')).toBe(hash);
-    // Letters are changed to lower case first. Otherwise, the filter would remove those in upper case.
+    // Letters are converted to lower case first. Otherwise, the filter would remove the uppercase letters.
     expect(hashOf('A3F1C2D4-5678-90AB-CDEF-1234567890AB')).toBe(hash);
   });
 
-  it('erases, suppresses, and answers a device, and proves it', async () => {
+  it('erases and suppresses a device, answers its item, and produces a proof', async () => {
     const device = 'a3f1c2d4-5678-90ab-cdef-1234567890ab';
     await campaign.store([device, randomUUID()]);
     campaign.server.add({ lists: { MAID: [{ id: 'A7kP2xQ9Lm4R', hash: hashOf(device) }] } });
@@ -169,7 +170,7 @@ describe('cycles of DROP', () => {
   });
 
   it(
-    `answers every item once, while commands die and DROP fails (${cycles} cycles)`,
+    `answers every item exactly once, even if commands die and DROP fails (${cycles} cycles)`,
     { timeout: cycles * 60_000 },
     async () => {
       const counts = { items: 0, kills: 0, waits: 0 };
@@ -202,7 +203,7 @@ describe('cycles of DROP', () => {
             counts.waits += 1;
             await campaign.resolve(outcome);
           }
-          // A command can die after it has recorded the end of the cycle.
+          // A command can die after it has recorded that the cycle ended.
           const [latest] = await campaign.deps.cycles.list(1);
           isDone = Boolean(latest?.finishedAt) && campaign.server.delivered.length > deliveries;
         }
@@ -238,7 +239,7 @@ describe('cycles of DROP', () => {
     };
   };
 
-  it('continues after an archive, an erasure, and a file that failed', async () => {
+  it('continues after a damaged archive, a failed erasure, and a rejected file', async () => {
     behaveWell();
     const id = model.id();
     const device = model.device();
@@ -246,7 +247,7 @@ describe('cycles of DROP', () => {
     campaign.server.add({ lists: { MAID: [{ id, hash: hashOf(device) }] } });
     const list = '20260701_4821_MAID.csv';
     const damaged = zipOf(new Map([[list, `ID,Hash\n${id},${hashOf(device)}\n`]]));
-    // In the compressed content.
+    // Damages the compressed content.
     damaged.fill(0xff, 30 + list.length + 20, 30 + list.length + 30);
     const received = new Date('2026-07-01T12:00:00Z');
     const bodyOf = (content: Buffer): Readable => Readable.from([content], { objectMode: false });
@@ -278,7 +279,7 @@ describe('cycles of DROP', () => {
     });
   });
 
-  it('amends answers, and only those of the cycle', async () => {
+  it('amends answers, but only those in the given cycle', async () => {
     behaveWell();
     const { behavior } = campaign.server;
     const [one, two] = [model.id(), model.id()];

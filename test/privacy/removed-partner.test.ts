@@ -23,8 +23,8 @@ import { type Audiences, startAudiences } from '../support/start-audiences.ts';
 import { withDatabase } from '../support/stores.ts';
 import { filesThatHold, tablesThatHoldDevice } from './canary-traces.ts';
 
-// Plants a device ID and a text through every path of one partner, removes the partner while the command is killed at every
-// step, and searches every server for them.
+// Plants a device ID and a text through every path of one partner, removes the partner while the command is repeatedly
+// killed, once at each step, and searches every server for both.
 
 const canary = randomUUID();
 const shared = randomUUID();
@@ -67,7 +67,7 @@ const kills = inject('campaign') === 'long' ? allKills : shortKills;
 const proofKey = randomBytes(32).toString('hex');
 rememberSecrets(proofKey);
 
-describe('removal of a partner', () => {
+describe('partner removal', () => {
   let market: Audiences;
   let other: TestPartner;
   let folder: string;
@@ -119,7 +119,7 @@ describe('removal of a partner', () => {
     return versions.length + uploads.length;
   };
 
-  it('plants the device and the text wherever a partner can store them', async () => {
+  it('finds the device and the text wherever a partner can store them', async () => {
     const { partner, audiences, api } = market;
     const ofOther = apiClient(market.service.url, other.apiKey);
     await other.upload('b.csv', `${shared},travel\n${others[0]},travel\n`);
@@ -146,7 +146,7 @@ describe('removal of a partner', () => {
     expect((await tablesThatHold(market.stores, secretName)).length).toBeGreaterThan(3);
   });
 
-  it('says what it would remove, and removes nothing without the name of the partner', async () => {
+  it("shows what it would remove, and removes nothing without a confirmation with the partner's name", async () => {
     const before = await objects();
     const preview = await inlet('partner', 'remove', market.partner.name);
     expect(preview.code, preview.err).toBe(0);
@@ -159,12 +159,12 @@ describe('removal of a partner', () => {
     expect((await market.api.request('/v1/marketplace/import')).status).toBe(200);
   });
 
-  it('continues after it was killed at any step, and ends with a proof', { timeout: 240_000 }, async () => {
+  it('continues after being killed at any step, and ends with a proof', { timeout: 240_000 }, async () => {
     for (const point of kills) {
       const { code, out } = await remove({ INLET_FAILPOINT: point });
       expect([point, code, out]).toEqual([point, -1, expect.stringContaining('killed at this point')]);
     }
-    // The keys were revoked at the point of no return, and do not exist anymore.
+    // The keys were revoked at the point of no return, and no longer exist.
     expect((await market.api.request('/v1/marketplace/import')).status).toBe(401);
     const { code, out, err } = await remove();
     expect(code, err).toBe(0);
@@ -191,7 +191,7 @@ describe('removal of a partner', () => {
     expect(await objects()).toBe(0);
     expect(await tablesThatHoldDevice(market.stores, canary)).toEqual([]);
     expect(filesThatHold(canary)).toEqual([]);
-    // The audit log is kept on purpose, and the removal itself.
+    // The audit log and the record of the removal itself are kept on purpose.
     const kept = await tablesThatHold(market.stores, secretName);
     expect(kept.filter((table) => !/audit_log/.test(table))).toEqual([]);
     const rows = await withDatabase(market.stores, (client) =>
@@ -202,7 +202,7 @@ describe('removal of a partner', () => {
     await expect(market.partner.upload('again.csv', 'x')).rejects.toMatchObject({ name: 'InvalidAccessKeyId' });
   });
 
-  it('keeps everything of other partners', async () => {
+  it('keeps all data of other partners', async () => {
     expect((await rowsOfOther()).toSorted()).toEqual([shared, others[0] ?? ''].toSorted());
     const ofOther = apiClient(market.service.url, other.apiKey);
     expect(await ofOther.get(othersImport)).toMatchObject({ status: 2, unique_devices: '2' });
@@ -213,7 +213,7 @@ describe('removal of a partner', () => {
     ).toSatisfy((counts: string[]) => counts.reduce((sum, count) => sum + Number(count), 0) === 2);
   });
 
-  it('returns the same proof again, and the name is free for another partner', async () => {
+  it('returns the same proof again, and releases the name for another partner', async () => {
     const first = readFileSync(proofFile(), 'utf8');
     rmSync(proofFile());
     expect((await remove()).code).toBe(0);

@@ -10,13 +10,13 @@ import { places } from '../support/staging-places.ts';
 import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-// What is stored when a file contains devices on the suppression list, and where it is not.
+// Tests what is stored, and where, when a file contains devices on the suppression list.
 
 const range =
   "device >= toUUID('00000000-0000-0000-5df3-000000000000') AND device < toUUID('00000000-0000-0000-5df4-000000000000')";
 const distinct = (values: readonly string[]): number => new Set(values).size;
 
-describe.each(places)('a row of a suppressed device that is staged in $place', ({ roomBytes }) => {
+describe.each(places)("a suppressed device's row, staged in $place", ({ roomBytes }) => {
   let market: Audiences;
   let other: TestPartner;
   const listed = Array.from({ length: 3 }, () => randomUUID());
@@ -63,7 +63,7 @@ describe.each(places)('a row of a suppressed device that is staged in $place', (
   const ofPartner = (): string => `partner_id = ${market.partner.id}`;
   let audienceId: number;
 
-  it('contains no value of the file', async () => {
+  it('contains no values from the file', async () => {
     const log = await importFile(market.partner, all.map((id) => `${id},1,DE,0,one|two\n`).join(''));
     expect(log).toMatchObject({ status: 2, unique_devices: '8', total_rows: '8' });
     const path = `${randomUUID()}.csv`;
@@ -77,14 +77,14 @@ describe.each(places)('a row of a suppressed device that is staged in $place', (
     const attributes = await stored('DISTINCT id_type, country', 'device_attributes_local');
     expect(new Set(attributes)).toEqual(new Set(['0\t']));
     expect(await stored('device', 'device_attributes_local')).toHaveLength(listed.length * 2);
-    // Two rows per device, as for other devices. The values only tell the two rows apart.
+    // Two rows per device, as for other devices. The values serve only to distinguish the two rows.
     const events = await stored('event', 'audience_devices_local');
     expect(events).toHaveLength(listed.length * 2);
     expect(distinct(events)).toBe(events.length);
     for (const event of events) expect(event).toMatch(/^[0-9a-f]{16}$/);
   });
 
-  it('cannot be connected with other rows of the device', async () => {
+  it('cannot be linked to other rows of the device', async () => {
     const found = [
       ...new Set(await stored('device', 'audience_devices_local')),
       ...(await stored('device', 'device_attributes_local')),
@@ -95,7 +95,7 @@ describe.each(places)('a row of a suppressed device that is staged in $place', (
     expect(all.filter((id) => found.includes(id))).toEqual([]);
   });
 
-  it('is the same row if the file is loaded again', async () => {
+  it('stays the same row when the file is loaded again', async () => {
     await importFile(market.partner, all.map((id) => `${id},1,DE,0,one|two\n`).join(''));
     expect(await stored('device', 'device_attributes_local')).toHaveLength(listed.length * 2);
     const counts = await append(audienceId, all.map((id) => `${id},buy\n`).join(''));
@@ -103,7 +103,7 @@ describe.each(places)('a row of a suppressed device that is staged in $place', (
     expect(await stored('device', 'audience_devices_local')).toHaveLength(listed.length * 2);
   });
 
-  it('is in no bitmap and has no number', async () => {
+  it('is in no bitmap and has no device number', async () => {
     await indexed();
     expect(await stored('device', 'device_numbers_local')).toEqual([]);
     const sizes = await selectOnShards(
@@ -135,7 +135,7 @@ describe.each(places)('a row of a suppressed device that is staged in $place', (
   it('is erased with its device', async () => {
     const [erased = ''] = listed;
     await importFile(other, `${erased},travel\n`);
-    // Merges the rows of repeated imports.
+    // Merges the rows from repeated imports.
     for (const table of ['device_attributes_local', 'audience_devices_local'])
       await commandOnShards(market.stores, `OPTIMIZE TABLE ${table} FINAL`);
     const answer = await market.api.request('/v1/privacy/deletions', {
@@ -167,7 +167,7 @@ describe.each(places)('a row of a suppressed device that is staged in $place', (
     expect(await stored('device', 'known_devices_local')).toHaveLength(listed.length);
   });
 
-  it('is counted once when several attributes are deleted, and is gone afterwards', async () => {
+  it('is counted only once when several attributes are deleted, and is then removed', async () => {
     const body = JSON.stringify({ key_type: 1, keys: ['one', 'two'] });
     await market.api.request('/v1/marketplace/import', { method: 'DELETE', body });
     const [deletion] = await market.api.list();

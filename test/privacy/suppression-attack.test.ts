@@ -25,11 +25,11 @@ const attacked = isLong ? topologies : topologies.slice(-1);
 /** Above this number of devices, the number of matched devices is exact. */
 const own = 1_000;
 
-/** What differs between two accounts that have done the same: IDs, links, names, and times. */
+/** The fields that differ between two accounts that have done the same things: IDs, links, names, and times. */
 const incidental =
   /(^|_)(id|at|etag|path|name|sequence|segment|salt|sha256)$|^(file|default_warehouse_segment_id|cursor|requested_by|by|link|signature|shard)$/;
 
-/** Whether an append was queued before the job of the previous one had ended decides whether there is such an event. */
+/** Whether this event is logged depends on whether an append was queued before the previous append's job had ended. */
 const isTimed = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'type' in value && value.type === 'audience.ready';
 
@@ -94,16 +94,16 @@ describe.each(attacked)('an attacker who probes the suppression list (topology: 
       const [deletion] = await api.list();
       seen.push(observable(await api.waitForEnd(deletion?.import_log_id ?? 0)));
     };
-    /** All keys in one request, so that a device with several of them must be counted once. */
+    /** Sends all keys in one request, so that a device with several of them must be counted only once. */
     const removeAll = async (keys: readonly string[]): Promise<void> => {
       const body = JSON.stringify({ key_type: 1, keys });
       await api.request('/v1/marketplace/import', { method: 'DELETE', body });
       const [deletion] = await api.list();
       seen.push(observable(await api.waitForEnd(deletion?.import_log_id ?? 0)));
     };
-    /** Reads how many rows of each table were erased, summed over the shards. */
+    /** Reads how many rows were erased from each table, summed over the shards. */
     const erase = async (device: string): Promise<void> => {
-      // A proof counts stored rows, so it depends on whether equal rows of several files were merged before.
+      // A proof counts stored rows, so it depends on whether equal rows from several files were already merged.
       for (const table of ['audience_devices_local', 'device_attributes_local'])
         await commandOnShards(stores, `OPTIMIZE TABLE ${table} FINAL`);
       const request = { method: 'POST', body: JSON.stringify({ ids: [device] }) };
@@ -128,7 +128,7 @@ describe.each(attacked)('an attacker who probes the suppression list (topology: 
     await importFile([target], 'probe');
     await importFile(mine, 'other');
     await importFile([target, ...mine.slice(0, 9)], 'other', 'replace');
-    // One device with everything that a row can have.
+    // One device, with every value that a row can have.
     await importFile([target], '1,DE,0,probe|other');
     await importFile([target], '3,US,0,probe');
     const dryRun = JSON.stringify({ file_path: await upload([target], 'probe'), key_type: 1 });
@@ -172,18 +172,19 @@ describe.each(attacked)('an attacker who probes the suppression list (topology: 
     return JSON.stringify(seen);
   };
 
-  it('guesses right in at most 55% of all cases', async () => {
+  it('guesses correctly in at most 55% of all cases', async () => {
     const devices = Array.from({ length: targets }, () => randomUUID());
     const listed = new Set(devices.filter((_, index) => index % 2 === 0));
     await changeEntries([...listed], { isRemoval: false }, stores.config);
     const observations: { seen: string; isListed: boolean }[] = [];
-    // A few accounts at a time, so that no request is refused.
+    // Uses a few accounts at a time, so that no request is rejected.
     for (let start = 0; start < targets; start += 4) {
       const some = devices.slice(start, start + 4);
       const seen = await Promise.all(some.map(attack));
       observations.push(...some.map((id, index) => ({ seen: seen[index] ?? '', isListed: listed.has(id) })));
     }
-    // The best rule in hindsight: among equal observations, guess what is more frequent. No attacker does better.
+    // The best strategy in hindsight is to guess the more frequent case among equal observations. No attacker can do
+    // better.
     const right = [...Map.groupBy(observations, ({ seen }) => seen).values()].map((equal) => {
       const ofListed = equal.filter(({ isListed }) => isListed).length;
       return Math.max(ofListed, equal.length - ofListed);
@@ -196,7 +197,7 @@ describe.each(attacked)('an attacker who probes the suppression list (topology: 
     expect(success).toBeLessThanOrEqual(0.55);
   });
 
-  it('sees the same stored rows after an import of a listed and of another device', async () => {
+  it('sees the same number of stored rows whether or not an imported device is listed', async () => {
     const [one, other] = [randomUUID(), randomUUID()];
     await changeEntries([one], { isRemoval: false }, stores.config);
     const deps = await wireUp(stores);

@@ -17,7 +17,7 @@ import { type Wired, wireAll } from '../support/wired.ts';
 
 const { signal } = new AbortController();
 
-describe.each(places)('a load that is staged in $place when the suppression list changes', ({ roomBytes }) => {
+describe.each(places)('a load, staged in $place, when the suppression list changes', ({ roomBytes }) => {
   let stores: TestStores;
   let partner: TestPartner;
   let deps: Wired & { log: typeof silentLog };
@@ -98,7 +98,7 @@ describe.each(places)('a load that is staged in $place when the suppression list
     expect(await stagedLoads(stores)).toEqual([]);
   });
 
-  it('of a replacing import is staged again before anything is replaced', async () => {
+  it('is staged again before a replacing import replaces anything', async () => {
     const jobId = await prepare('replace');
     await load(jobId);
     await publish();
@@ -113,7 +113,7 @@ describe.each(places)('a load that is staged in $place when the suppression list
     expect(await stagedLoads(stores)).toEqual([]);
   });
 
-  it('does not make a listed device known after its rows were published', async () => {
+  it('does not make a listed device known, even if its rows were already published', async () => {
     const jobId = await prepare('merge');
     await load(jobId);
     await publish();
@@ -127,7 +127,7 @@ describe.each(places)('a load that is staged in $place when the suppression list
     expect(await selectOnShards(stores, 'SELECT toString(sum(rows)) FROM load_counts_local')).not.toEqual([]);
   });
 
-  it('of an audience is staged again before it is published', async () => {
+  it('is staged again before it is published to an audience', async () => {
     const path = { relative: await upload('seen'), literal: null };
     const scope = { partnerId: partner.id, customerId: null };
     const { audienceId } = await deps.audiences.create(scope, { name: 'a', path, maxOpenJobs: 9 });
@@ -162,7 +162,7 @@ describe.each(places)('a load that is staged in $place when the suppression list
     expect((await suppressionStatus(stores.config)).outdatedJobs).toBe(outdatedJobs - 1);
   });
 
-  it('does not start with a version that was replaced after it was claimed', async () => {
+  it('does not start with a list version that was replaced after the load was claimed', async () => {
     const jobId = await prepare('merge');
     await suppress();
     const claim: typeof deps.files.claim = async (batchId) => {

@@ -75,7 +75,7 @@ describe.each(topologies)('the suppression list (topology: %s)', (topology) => {
       return (await client.query<Record<string, number>>(query, [jobId])).rows;
     });
 
-  it("computes the hash of California's DROP", async () => {
+  it("computes hashes in the same way as California's DROP", async () => {
     await change([exampleId.toUpperCase()]);
     const stored = await selectOnShards(
       stores,
@@ -86,7 +86,7 @@ describe.each(topologies)('the suppression list (topology: %s)', (topology) => {
     expect(await selectOnShards(stores, `SELECT hash FROM suppressed_hashes_local FINAL`)).toEqual([]);
   });
 
-  it('stores no row of a listed device, and shows the partner the same counts', async () => {
+  it("stores no row with a listed device's ID, and shows the partner the same counts", async () => {
     const [listed = '', ...others] = ids(5);
     await change([listed]);
     const log = await importIds([listed, ...others]);
@@ -112,7 +112,7 @@ describe.each(topologies)('the suppression list (topology: %s)', (topology) => {
     expect(stored.reduce((sum, rows) => sum + Number(rows), 0)).toBe(4);
   });
 
-  it('counts a listed device once in all files and appends', async () => {
+  it('counts a listed device only once across all files and appends', async () => {
     const [listed = '', other = ''] = ids(2);
     await change([listed]);
     const { audience_id } = await createAudience([listed]);
@@ -133,7 +133,7 @@ describe.each(topologies)('the suppression list (topology: %s)', (topology) => {
     expect(log).toMatchObject({ log_type: 1, total_rows: '3', unique_devices: '3' });
   });
 
-  it('stores a device again with the next file after it was removed from the list', async () => {
+  it('stores a device again from the next file after the device was removed from the list', async () => {
     const [listed = ''] = ids(1);
     await change([listed]);
     await importIds([listed]);
@@ -143,7 +143,7 @@ describe.each(topologies)('the suppression list (topology: %s)', (topology) => {
     expect(await tablesWith([listed])).toEqual(['device_attributes_local', 'known_devices_local']);
   });
 
-  it('shows an estimate of the suppressed rows in thousands', async () => {
+  it('shows an estimate of the number of suppressed rows, in thousands', async () => {
     const devices = ids(20_000);
     const path = writeFile('drop.csv', ['ID,Hash', ...devices.map((id, n) => `aZ${n},${hashOf(id)}`)]);
     await changeFile(path, { isRemoval: false }, stores.config);
@@ -155,12 +155,12 @@ describe.each(topologies)('the suppression list (topology: %s)', (topology) => {
     const files = await api.request(`/v1/marketplace/import/${log.import_log_id}/files`);
     expect(await files.json()).toMatchObject([{ total_rows: 20_000, suppressed: log.suppressed }]);
     const audience = await createAudience(devices);
-    // A device is in the sample always or never.
+    // A device is either always or never in the sample.
     expect(audience.file).toMatchObject([{ rows_uploaded: 20_000, suppressed: log.suppressed }]);
     await changeFile(path, { isRemoval: true }, stores.config);
   });
 
-  it('changes nothing if a line of a file is invalid', async () => {
+  it('changes nothing if a line in a file is invalid', async () => {
     const before = await suppressionStatus(stores.config);
     const path = writeFile('invalid.csv', [randomUUID(), 'not-an-id']);
     await expect(changeFile(path, { isRemoval: false }, stores.config)).rejects.toThrow('Line 2');
@@ -178,7 +178,7 @@ describe.each(topologies)('the suppression list (topology: %s)', (topology) => {
   const totalMatches = async (): Promise<number> =>
     (await countMatches(stores.config)).reduce((sum, devices) => sum + devices, 0);
 
-  it('reports a server with another list, and repairs it', async () => {
+  it('reports a server with a different list, and repairs it', async () => {
     const [listed = ''] = ids(1);
     const { version } = await change([listed]);
     expect((await suppressionStatus(stores.config)).servers.every(({ isCurrent }) => isCurrent)).toBe(true);
@@ -209,7 +209,7 @@ describe.each(topologies)('the suppression list (topology: %s)', (topology) => {
     expect(await tablesWith([other])).toEqual(['device_attributes_local', 'known_devices_local']);
   });
 
-  it('records each change in the audit log, without the devices', async () => {
+  it('records each change in the audit log without the device IDs', async () => {
     const [listed = ''] = ids(1);
     const { version } = await change([listed]);
     const [entry] = await withDatabase(stores, async (client) => {

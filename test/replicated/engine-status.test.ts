@@ -43,7 +43,7 @@ describe('the state of replicated shards', () => {
     await servers.stop();
   });
 
-  it('shows every replica with its replication', async () => {
+  it('shows every replica with its replication state', async () => {
     await waitUntil('all replicas respond', async () => (await read()).every(({ state }) => state !== null), 30);
     const replicas = await read();
     expect(replicas.map(({ shard, replica }) => `${shard}-${replica}`)).toEqual(['1-1', '1-2', '2-1', '2-2']);
@@ -52,7 +52,7 @@ describe('the state of replicated shards', () => {
     }
   });
 
-  it('shows how far a replica is behind, and then that it is not reachable', async () => {
+  it('shows how far a replica is behind, and then that it is unreachable', async () => {
     const [first, second] = replicasOf(servers, 0);
     await commandOn(second, 'SYSTEM STOP FETCHES', database);
     await commandOn(first, 'INSERT INTO known_devices_local SELECT generateUUIDv4()', database);

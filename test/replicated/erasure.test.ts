@@ -21,7 +21,7 @@ import {
 
 const { signal } = new AbortController();
 const partnerId = 7;
-/** On each shard. Every second device is erased. */
+/** The number of devices on each shard. Every second device is erased. */
 const devices = 100;
 const tables = ['device_attributes', 'audience_devices', 'known_devices', 'device_numbers'] as const;
 
@@ -41,7 +41,7 @@ describe('an erasure on replicated shards', () => {
   const everyReplica = (): Replica[] => [0, 1].flatMap((shard) => replicasOf(servers, shard));
   const deviceOf = (shard: number): string => `reinterpretAsUUID(sipHash128(number, ${shard}))`;
 
-  /** Adds rows of every device on the first replica of each shard, and folds the known devices. */
+  /** Adds rows for every device on the first replica of each shard, and folds the known devices. */
   const insertDevices = async (index: DeviceIndex): Promise<void> => {
     for (const shard of [0, 1]) {
       const [replica] = replicasOf(servers, shard);
@@ -100,7 +100,7 @@ describe('an erasure on replicated shards', () => {
     await servers.stop();
   });
 
-  it('removes rows, known devices, and numbers from every replica, and counts all of them', async () => {
+  it('removes rows, known devices, and numbers from every replica, and counts everything that it removes', async () => {
     const engine = connect();
     const [erasure, index] = [clickhouseErasure(engine), clickhouseDeviceIndex(engine)];
     await insertDevices(index);
@@ -125,7 +125,7 @@ describe('an erasure on replicated shards', () => {
     expect(await findReplicaDifferences(engine)).toEqual([]);
   });
 
-  it('is not verified while a replica is unavailable, and is repeated when it is back', async () => {
+  it('is not verified while a replica is unavailable, and is repeated when the replica is back', async () => {
     const before = connect();
     await insertDevices(clickhouseDeviceIndex(before));
     const scope = await list(clickhouseErasure(before));

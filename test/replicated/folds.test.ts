@@ -99,7 +99,7 @@ describe('a fold on replicated shards', () => {
     expect(await findDifferences(index)).toEqual([]);
   });
 
-  it('assigns no number twice after a replica dies with numbers that no other replica has', async () => {
+  it('assigns no number twice after the death of a replica with numbers that no other replica has', async () => {
     await insertDevices();
     const [first, second] = replicasOf(servers, 0);
     await commandOn(second, 'SYSTEM STOP FETCHES device_numbers_local', database);
@@ -115,7 +115,7 @@ describe('a fold on replicated shards', () => {
     expect(await findDifferences(index)).toEqual([]);
   });
 
-  it('is repeated after a replica dies while it runs', async () => {
+  it('is repeated if a replica dies while the fold is running', async () => {
     await insertDevices();
     const running = fold(newIndex()).catch(() => undefined);
     await killReplica(replicasOf(servers, 1)[0]);

@@ -43,7 +43,7 @@ describe('a rebuild of the known devices on replicated shards', () => {
       await on(`INSERT INTO known_devices_local SELECT ${id} ${ofShard}`);
     }
   };
-  /** Adds a tombstone, as a deletion by an import does, on the other replica. */
+  /** Adds tombstones on the other replica, as deletions in an import do. */
   const deleteRows = async (from: number, to: number): Promise<void> => {
     for (const shard of [0, 1])
       await commandOn(
@@ -63,7 +63,7 @@ describe('a rebuild of the known devices on replicated shards', () => {
     knownDevicesStore: { advance: () => Promise.resolve(), recordRebuild: () => Promise.resolve() },
   });
 
-  it('forgets devices without rows on every replica, and keeps devices that any replica adds meanwhile', async () => {
+  it('forgets devices that have no rows on any replica, and keeps devices that any replica adds in the meantime', async () => {
     await insert(0, 1000, 0);
     await deleteRows(0, 400);
     const steps = clickhouseKnownDevicesRebuild(engine);

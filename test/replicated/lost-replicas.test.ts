@@ -29,7 +29,7 @@ const { maxLineBytes } = defaultLimits;
 const keys = [{ key: 'sport', attributeId: 11 }];
 const devices = Array.from({ length: 200 }, (_, index) => device(index));
 
-/** A process of the service: its connections, and what it knows about the servers. */
+/** A process of the service, with its connections and its knowledge about the servers. */
 type Process = {
   readonly engine: Engine;
   readonly stage: LoadStage;
@@ -181,7 +181,7 @@ describe.each([
     lastLoadId *= 2;
   });
 
-  it('is counted on a replica that has its rows', async () => {
+  it('is counted only on a replica that has its rows', async () => {
     const worker = newProcess(1);
     const audience = { partnerId: number, audienceId: number, generation: 1 };
     for (const index of [0, 1]) await commandOn(replicasOf(servers, index)[1], 'SYSTEM STOP FETCHES', database);

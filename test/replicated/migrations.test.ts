@@ -116,7 +116,7 @@ describe('migrating replicated shards', () => {
     );
   });
 
-  describe('for a shard that had no replicas', () => {
+  describe('adding a replica to a shard without replicas', () => {
     const rows = 1000;
     /** Creates plain tables with rows on the first server. */
     const createPlainShard = async (): Promise<[Replica, Replica]> => {

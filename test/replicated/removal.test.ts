@@ -17,7 +17,7 @@ import {
 const { signal } = new AbortController();
 const partnerId = 7;
 const otherId = 8;
-/** The file and the load of each partner. */
+/** Each partner's file and load. */
 const owners = new Map([
   [70, partnerId],
   [80, otherId],
@@ -73,7 +73,7 @@ describe('a removal on replicated shards', () => {
     await servers.stop();
   });
 
-  it('removes the rows of every replica, also from tables that are not replicated, and counts all of them', async () => {
+  it('removes rows from every replica, including from tables that are not replicated, and counts all of them', async () => {
     await insertRows(partnerId);
     await insertRows(otherId);
     const found = (await count()).filter((one) => one.count > 0);

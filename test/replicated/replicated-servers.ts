@@ -17,7 +17,7 @@ export type ReplicatedServers = {
   readonly shards: readonly (readonly Replica[])[];
   readonly cluster: string;
   readonly zookeeperPids: readonly number[];
-  /** Contains the data of each server, for example in `clickhouse-3` for the second replica of the first shard. */
+  /** Contains each server's data, for example in `clickhouse-3` for the second replica of the first shard. */
   readonly directory: string;
   /** Restarts the servers that have exited, with the same data and ports. */
   readonly startAgain: () => Promise<ReplicatedServers>;

@@ -52,7 +52,7 @@ describe('removing unseen rows on replicated shards', () => {
     await servers.stop();
   });
 
-  it('removes them from every replica and counts what is left on all of them', async () => {
+  it('removes unseen rows from every replica, and counts the remaining rows on all replicas', async () => {
     await insertRows();
     const rows = connect();
     const { attributeIds, ...found } = await rows.find(removal);

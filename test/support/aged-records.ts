@@ -8,7 +8,7 @@ export type History = {
   readonly days: number;
 };
 
-/** The first IDs of generated rows, so that they do not collide with rows that a test creates. */
+/** The IDs of generated rows start here, so that they do not collide with rows that a test creates. */
 const firstId = 1_000_000_000;
 
 /** The partner with the most generated jobs. */

@@ -98,7 +98,7 @@ export async function retryCanceled(scope: Scope, files: ModelFiles): Promise<vo
   }
 }
 
-/** Dismisses the first failed entry of every audience. The caller waits for all loads first. */
+/** Dismisses the first failed entry in every audience's file list. The caller waits for all loads first. */
 export async function dismissFirst({ api, audiences }: Scope, prefix: string): Promise<void> {
   for (const { id, model } of audiences) {
     const failed = (await api.get(id)).file.filter(({ status }) => status === 3);

@@ -15,7 +15,7 @@ const badLines: readonly [RejectReason, (id: string) => string | Buffer][] = [
   ['empty_keys', (id) => `${id},`],
 ];
 
-/** Why a generated row is invalid. Undefined for a valid row. */
+/** The reason that a generated row is invalid. Undefined for a valid row. */
 export function plantedReason(row: number): RejectReason | undefined {
   return plantedIn(row)?.[0];
 }

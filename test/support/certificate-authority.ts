@@ -16,7 +16,7 @@ export type CertificateAuthority = {
 
 const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 
-/** Creates a CA of its own with OpenSSL, as the operator of an internal CA does. */
+/** Creates a separate CA with OpenSSL, as the operator of an internal CA does. */
 export function createAuthority(): CertificateAuthority {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-ca-'));
   const run = (...parameters: string[]): void => {

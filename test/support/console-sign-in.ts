@@ -2,15 +2,15 @@ import { type SessionRecord, sessionRecordSchema } from '../../src/adapters/http
 import { type DemoProvider, startDemoProvider } from '../../dev/demo-provider.ts';
 import { rememberSecrets } from './known-secrets.ts';
 
-// A browser without a window: it has cookies and a CSRF token, and follows no redirects.
+// Imitates a browser. It has cookies and a CSRF token, and does not follow redirects.
 
 export type SignedIn = Extract<SessionRecord, { readonly signed_in: true }>;
 
 export type Browser = {
-  /** Sends the cookies, and the CSRF token with every method except GET and HEAD. */
+  /** Sends a request with the cookies. Unless the method is GET or HEAD, also sends the CSRF token. */
   readonly request: (path: string, init?: RequestInit) => Promise<Response>;
   readonly session: () => Promise<SessionRecord>;
-  /** Sends a body to a route of the sign-in and keeps the session. */
+  /** Sends a body to a sign-in route and keeps the session. */
   readonly exchange: (route: 'link' | 'api-key', body: object) => Promise<Response>;
   /** The value of the `Cookie` header. */
   readonly cookies: () => string;
@@ -96,7 +96,10 @@ export type SignInFlow = {
   readonly changeResponse?: (url: URL) => void;
 };
 
-/** Signs in at the provider of `startConsoleProvider`. Returns the address to which the console redirects in the end. */
+/**
+ * Signs in at the provider that `startConsoleProvider` starts. Returns the address to which the console finally
+ * redirects.
+ */
 export async function signInAtProvider(browser: Browser, flow: SignInFlow): Promise<string> {
   const callback = await beginSignIn(browser, flow);
   flow.changeResponse?.(callback);
@@ -133,7 +136,7 @@ async function locationOf(response: Response): Promise<string> {
   return location;
 }
 
-/** Starts the provider of the development environment for an api whose port is not known yet. */
+/** Starts the development environment's provider for an API whose port is not known yet. */
 export function startConsoleProvider(consoleUrl = 'http://127.0.0.1'): Promise<DemoProvider> {
   const clientSecret = 'the-secret-of-the-console';
   rememberSecrets(clientSecret);

@@ -16,7 +16,7 @@ export function cpuOfEndedChildren(): number {
   return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond;
 }
 
-/** The process name is in parentheses and can contain spaces, so the fields are counted from its end. */
+/** The process name is in parentheses and can contain spaces, so the fields are counted from the end of the name. */
 function fieldsOf(pid: number): readonly string[] {
   return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
 }

@@ -1,6 +1,7 @@
 import type { RequiredScope } from '../../src/domain/caller.ts';
 
-// What each operation answers to a caller with too little access. test/acceptance/operation-credentials.test.ts compares.
+// The response of each operation to a caller with insufficient access. test/acceptance/operation-credentials.test.ts
+// compares it with the actual response.
 
 /** The response to another tenant's ID, which must equal the response to an unknown ID. */
 export type ForeignAccess =
@@ -14,7 +15,9 @@ export type ForeignAccess =
   | 'own';
 
 export type AccessRow = {
-  /** The scope that the key needs, or several of which it needs one. `none` if the operation needs no key. */
+  /**
+   * The scope that the key needs, or several scopes, of which the key needs one. `none` if the operation needs no key.
+   */
   readonly scope: RequiredScope | 'none';
   readonly ofOtherPartner: ForeignAccess;
   /**

@@ -6,7 +6,7 @@ import type { Wired } from './wired.ts';
 export async function foldNow(deps: Pick<Wired, 'index' | 'indexStore'>): Promise<void> {
   const errors: unknown[] = [];
   const log = { ...silentLog, error: (fields: unknown) => void errors.push(fields) };
-  // A worker folds for a limited time and then continues in its next turn.
+  // A worker folds only for a limited time and then continues in its next turn.
   do await foldIndex({ ...deps, log }, new AbortController().signal);
   while (errors.length === 0 && (await deps.indexStore.listChanges(1)).length > 0);
   if (errors.length > 0) throw new Error('a fold failed', { cause: errors[0] });

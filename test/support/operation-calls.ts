@@ -16,7 +16,7 @@ export type Target = {
   /** An append of the audience that has not finished, and one that has failed. */
   readonly openAppendId: number;
   readonly failedAppendId: number;
-  /** An audience of the same owner that nothing else refers to. */
+  /** An audience that has the same owner and that nothing else refers to. */
   readonly doomedAudienceId: number;
   readonly webhookId: number;
   readonly subscriptionId: number;
@@ -73,13 +73,14 @@ function bodiesOf({ attributeId, audienceId, otherAudienceId }: Target): Readonl
   };
 }
 
-/** Queries that need statements of their own. */
+/** Queries that need their own statements. */
 const queriesOf: Readonly<Record<string, readonly string[]>> = { listAudiences: ['customer=*', 'customer=secret-one'] };
 
 /**
  * Returns one call to each operation, all aimed at the target's records. Read operations come first. Streams are
- * excluded, because they never end and use the same statement as GET to read the record. So are uploads, because
- * nothing about them is stored in PostgreSQL, and storage keys, which test/acceptance/storage-keys.test.ts covers.
+ * excluded, because they never end and use the same statement as GET to read the record. Uploads are also excluded,
+ * because nothing about them is stored in PostgreSQL, and so are storage keys, which
+ * test/acceptance/storage-keys.test.ts covers.
  */
 export function callsAt(target: Target): Call[] {
   // These operations accept only an import that has ended.

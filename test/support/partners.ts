@@ -31,7 +31,7 @@ export type TestPartner = {
   readonly prefix: string;
   readonly bucket: string;
   readonly storageKeys: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** Uses the partner's own credentials, which can access only the partner's prefix. */
+  /** A client with the partner's own credentials, which can access only the partner's prefix. */
   readonly s3: S3Client;
   readonly upload: (path: string, body: Uint8Array | string) => Promise<void>;
   readonly remove: (path: string) => Promise<void>;

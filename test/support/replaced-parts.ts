@@ -1,10 +1,13 @@
 import { commandOnShards, everyServer, selectOnShards } from './shard-tables.ts';
 import type { TestStores } from './stores.ts';
 
-/** The background task of a replicated table otherwise pauses for up to five minutes. */
+/** Otherwise, the background task of a replicated table pauses for up to five minutes. */
 const ofReplicated = 'cleanup_delay_period = 1, max_cleanup_delay_period = 1, cleanup_delay_period_random_add = 0';
 
-/** Makes the engine delete the files of replaced parts after a second, and not after eight minutes. Erasures wait for it. */
+/**
+ * Makes the engine delete the files of replaced parts after one second instead of eight minutes, because erasures wait
+ * for it.
+ */
 export async function deleteReplacedPartsSoon(stores: TestStores): Promise<void> {
   const servers = everyServer(stores);
   const tables = await selectOnShards(
@@ -15,7 +18,7 @@ export async function deleteReplacedPartsSoon(stores: TestStores): Promise<void>
   for (const [name, isReplicated] of new Set(tables).values().map((line) => line.split('\t'))) {
     const settings = isReplicated === '1' ? `old_parts_lifetime = 1, ${ofReplicated}` : 'old_parts_lifetime = 1';
     await commandOnShards(servers, `ALTER TABLE ${name} MODIFY SETTING ${settings}`);
-    // Ends the current pause of the task.
+    // Ends the task's current pause.
     if (isReplicated === '1') await commandOnShards(servers, `SYSTEM RESTART REPLICA ${name}`);
   }
 }

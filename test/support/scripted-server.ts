@@ -46,8 +46,8 @@ export async function startScriptedServer(
 }
 
 /**
- * The system reuses ports. With an address of its own, a server never gets a retry that another test, or another run of
- * the tests, still sends to a server that has ended.
+ * The system reuses ports. Because this server has its own address, it never gets a retry that another test or another
+ * test run still sends to a server that has ended.
  */
 function loopbackAddress(): string {
   return `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;

@@ -1,7 +1,7 @@
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { TestStores } from './stores.ts';
 
-/** Logging is off, because the client throws every error. */
+/** Logging is off, because the client throws all errors anyway. */
 const log = { level: ClickHouseLogLevel.OFF };
 
 /** Reads the local tables of every shard. Returns one line of text per result row. */
@@ -33,7 +33,7 @@ export async function makeKnown(stores: TestStores, devices: ReadonlySet<string>
   );
 }
 
-/** The same stores, of which `selectOnShards` and `commandOnShards` then use every replica of every shard. */
+/** Returns the same stores, with which `selectOnShards` and `commandOnShards` use every replica of every shard. */
 export function everyServer(stores: TestStores): TestStores {
   const { INLET_CLICKHOUSE_URLS: shards } = stores.config;
   return { ...stores, config: { ...stores.config, INLET_CLICKHOUSE_URLS: shards.flat().map((url) => [url]) } };

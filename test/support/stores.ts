@@ -105,8 +105,8 @@ export async function withDatabase<T>(stores: TestStores, run: (client: Client) 
 
 async function withClient<T>(connectionString: string, run: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString });
-  // Tests kill servers. The statement in flight already reports the broken connection, so the error event must not end
-  // the test run.
+  // Tests kill servers. The statement in flight already reports the broken connection, so the error event must not
+  // abort the test run.
   client.on('error', () => undefined);
   await client.connect();
   try {

@@ -27,7 +27,7 @@ export async function temporaryKeysOf(user: OwnBucket, roleArn: string): Promise
   return { accessKeyId: id, secretAccessKey: secret, sessionToken: token };
 }
 
-/** An identity that expires later than the test ends. */
+/** The lifetime of an identity. It is longer than the test takes. */
 const lifetimeMs = 900_000;
 export const containerToken = 'token of the container';
 export const webIdentityToken = 'token of the service account';
@@ -44,7 +44,8 @@ export type IdentityService = {
 
 /**
  * Issues the keys as AWS does: AssumeRoleWithWebIdentity (IRSA), a container (EKS Pod Identity, ECS), and the instance
- * metadata with a session token (IMDSv2). The wire shapes are those of AWS's documentation. No AWS account was used.
+ * metadata with a session token (IMDSv2). The formats of requests and responses come from the AWS documentation. No AWS
+ * account was used.
  */
 export async function startIdentityService(keysOf: () => Promise<TemporaryKeys>): Promise<IdentityService> {
   let issued = 0;

@@ -14,7 +14,7 @@ export type TlsPostgres = {
   readonly stop: () => Promise<void>;
 };
 
-/** Starts a PostgreSQL server of its own that accepts only TLS connections. */
+/** Starts a separate PostgreSQL server that accepts only TLS connections. */
 export async function startTlsPostgres({ cert, key }: KeyPair): Promise<TlsPostgres> {
   const isRoot = process.getuid?.() === 0;
   const asOwner = (command: string, ...parameters: string[]): Promise<string> =>

@@ -9,9 +9,9 @@ import { type BarePartner, type Wired, newBarePartner } from './wired.ts';
 
 /** The maximum number of open jobs per partner. It is low, so that counting another partner's jobs would be noticed. */
 export const openJobsOfOwner = 5;
-/** The same for webhooks. */
+/** The maximum number of webhooks per partner, which is low for the same reason. */
 export const webhooksOfOwner = 1;
-/** The same for subscriptions. */
+/** The maximum number of subscriptions per partner, which is low for the same reason. */
 export const subscriptionsOfOwner = 1;
 
 /**
@@ -41,7 +41,7 @@ type Owner = BarePartner & {
   readonly segmentId: number;
   /** A failed file of the audience. */
   readonly fileId: number;
-  /** A key that nobody uses, and a customer without audiences. */
+  /** A key that nothing else uses, and a customer without audiences. */
   readonly keyId: number;
   readonly customerId: number;
   readonly tokenId: number;

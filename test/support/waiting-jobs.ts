@@ -25,7 +25,7 @@ export type WaitingJobs = {
   /** Returns the connections on which the API listens for changes. */
   readonly listeners: () => Promise<number[]>;
   readonly endListeners: () => Promise<number>;
-  /** Returns how often the API has called a method of its stores. */
+  /** Returns how many times the API has called each method of its stores. */
   readonly callsOf: (port: string, method: string) => Promise<number>;
   readonly stop: () => Promise<void>;
 };

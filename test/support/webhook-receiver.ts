@@ -29,7 +29,7 @@ export type WebhookReceiver = {
   readonly close: () => Promise<void>;
 };
 
-/** The only private address that is allowed, so that a test can use `localhost` as a name that is not. */
+/** The only private address that is allowed, so that a test can use `localhost` as a name that is not allowed. */
 const receiverHost = '127.0.0.2';
 
 /** An HTTP server that records what it receives. */
@@ -80,7 +80,7 @@ const receivedSchema = z.object({
   status: z.int().nullable(),
 });
 
-/** A receiver in a process of its own, which keeps its address when it is killed and started again. */
+/** A receiver in its own process, which keeps its address when it is killed and restarted. */
 export async function startReceiverProcess(): Promise<WebhookReceiver & { readonly restart: () => Promise<void> }> {
   const received: ReceivedEvent[] = [];
   const start = async (port: string): Promise<{ readonly child: ChildProcess; readonly url: string }> => {
@@ -90,7 +90,7 @@ export async function startReceiverProcess(): Promise<WebhookReceiver & { readon
     child.once('exit', () => ready.reject(new Error('the receiver has exited')));
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (line.startsWith('http')) ready.resolve(line);
-      // Its clock started with the process.
+      // The receiver's clock started with its process.
       else received.push({ ...receivedSchema.parse(JSON.parse(line)), at: performance.now() });
     });
     return { child, url: await ready.promise };
@@ -113,7 +113,7 @@ export async function startReceiverProcess(): Promise<WebhookReceiver & { readon
   };
 }
 
-/** Settings with which a worker can send events to a receiver of a test. */
+/** Settings that allow a worker to send events to a test's receiver. */
 export const receiverSettings = {
   INLET_WEBHOOK_HTTP: 'true',
   INLET_WEBHOOK_NETWORKS: `${receiverHost}/32`,

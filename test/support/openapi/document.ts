@@ -64,7 +64,7 @@ export function operationsOf({ paths }: OpenApi): DescribedOperation[] {
   );
 }
 
-/** Whether only the session of an operator can call the operation. */
+/** Whether only an operator's session can call the operation. */
 export function isForOperators({ security }: DescribedOperation): boolean {
   return security.some(({ session }) => session?.includes('operator'));
 }
