@@ -488,7 +488,7 @@ describe('insufficient credentials', () => {
   }
 
   it.each(operations.filter((operation) => rowOf(operation).scope === 'none'))(
-    '$operationId: needs no key and ignores any key',
+    '$operationId: requires no key and ignores any key',
     async (operation) => {
       expect(operation.security).toEqual([]);
       const first = await ask(operation, owners, {});

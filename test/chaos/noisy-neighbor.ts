@@ -190,7 +190,7 @@ const isMet = await (async () => {
   printLine(row('noisy', after));
   const endOf = (name: string): number => Math.min(ends.get(name) ?? noisy.to, noisy.to);
   const beside = (end: number): Sample[] => noisySamples.filter(({ at }) => at <= end);
-  printLine(row('beside all of them', timesOf(beside(Math.min(...noises.map(({ name }) => endOf(name)))))));
+  printLine(row('alongside all of them', timesOf(beside(Math.min(...noises.map(({ name }) => endOf(name)))))));
   for (const { name } of noises) printLine(row(`beside ${name}`, timesOf(beside(endOf(name)))));
   for (const [label, period] of Object.entries({ idle, noisy }))
     for (const { queue, waited, held, tokens: count } of await selectTokenTimes(client, neighbors.ids, period))

@@ -80,12 +80,12 @@ describe(
       const dialog = page.getByRole('dialog', { name: 'Clear this audience?' });
       await dialog.getByText('1 open file is canceled').waitFor();
       await dialog.getByText('members/').waitFor();
-      await expectAccessible(page, 'clear of an open audience');
+      await expectAccessible(page, 'dialog for clearing an audience with open files');
       await dialog.getByRole('button', { name: 'Keep it' }).click();
       await dialog.waitFor({ state: 'hidden' });
       await page.getByRole('button', { name: /^Cancel append/ }).click();
       await page.getByRole('dialog', { name: /^Cancel append/ }).waitFor();
-      await expectAccessible(page, 'cancel of an append');
+      await expectAccessible(page, 'dialog for canceling an append');
     });
 
     it('cancels an import only once, even if the button is pressed twice', async () => {
@@ -96,7 +96,7 @@ describe(
       await page.getByRole('button', { name: 'Cancel import' }).click();
       const dialog = page.getByRole('dialog', { name: `Cancel import ${id}?` });
       await dialog.getByText('You can retry the import later.').waitFor();
-      await expectAccessible(page, 'cancel of an import');
+      await expectAccessible(page, 'dialog for canceling an import');
       const keys: (string | undefined)[] = [];
       await page.route(`**/import/${id}/cancel`, async (route) => {
         keys.push((await route.request().allHeaders())['idempotency-key']);

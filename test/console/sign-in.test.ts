@@ -30,7 +30,7 @@ describe('signing in through an OpenID provider', () => {
     ['Dana Fox', '/console/imports', 'Imports', ['Imports', 'Audiences', 'Overlap', 'Attributes', 'Limits']],
     ['Carl Retail', '/console/audiences', 'Audiences', ['Audiences', 'Overlap', 'Limits']],
     ['Olga Operator', '/console/operator/lanes', 'Lanes', ['Lanes', 'Jobs', 'Partners', 'Engine', 'Backups', 'Alerts']],
-  ] as const)('shows %s the pages of the role', async ([account, path, title, navigation]) => {
+  ] as const)("shows %s the pages for the account's role", async ([account, path, title, navigation]) => {
     const { page, watched } = await openPage();
     await page.goto('/console/');
     await page.getByRole('heading', { name: 'Sign in to Inlet' }).waitFor();

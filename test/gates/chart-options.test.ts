@@ -209,17 +209,17 @@ describe('the chart rejects', () => {
       'worker.notifications.from',
     ],
     [
-      'a backup without the digest of its image',
+      "a backup without its image's digest",
       { image: { repository: 'inlet@sha256', tag: 'a' }, backup: { enabled: true, volume: { emptyDir: {} } } },
       'backup.image.tag',
     ],
     [
-      'a cloud identity of the account that does not exist before the migrations',
+      'a cloud identity on a service account that does not exist before the migrations',
       { serviceAccount: { annotations: { 'eks.amazonaws.com/role-arn': 'arn' } } },
       'serviceAccount.name',
     ],
     [
-      'the certificate of the API as a secret file',
+      "the API's certificate as a secret file",
       { secretFiles: [{ setting: 'INLET_TLS_CERT_FILE', secretName: 'a', key: 'b' }] },
       '/secretFiles/0/setting',
     ],

@@ -53,15 +53,15 @@ describe('in a database with the records of many jobs', () => {
     'listing imports': () => deps.importLogs.listNewest(busiestPartner, 100),
     'listing older imports': () => deps.importLogs.listNewest(busiestPartner, 100, importLogId - 1_000),
     'listing failed imports': () => deps.importLogs.listNewest(busiestPartner, 100, undefined, { statuses: [3] }),
-    'listing deletes of a day': () =>
+    'listing deletes from one day': () =>
       deps.importLogs.listNewest(busiestPartner, 100, undefined, {
         logType: 1,
         createdFrom: dayAgo(100),
         createdTo: dayAgo(99),
       }),
-    'listing imports of a path': () =>
+    'listing imports with a path': () =>
       deps.importLogs.listNewest(busiestPartner, 100, undefined, { pathPrefix: 'daily/19' }),
-    'listing failed imports of a path': () =>
+    'listing failed imports with a path': () =>
       deps.importLogs.listNewest(busiestPartner, 100, undefined, { pathPrefix: 'daily/19', statuses: [3] }),
     'listing failed audiences': () =>
       deps.audiences.list(scope, { beforeId: Number.MAX_SAFE_INTEGER, limit: 1_000, filter: { statuses: [3] } }),

@@ -181,7 +181,7 @@ describe('an upload with the SDK', () => {
 
   it.each([
     { what: 'is there', completions: ['swallow', 'pass'], ok: true },
-    { what: 'is there, and the storage has forgotten the upload', completions: ['swallow', 'gone'], ok: true },
+    { what: 'is there but the storage no longer knows the upload', completions: ['swallow', 'gone'], ok: true },
     { what: 'is not there', completions: ['unavailable', 'gone'], ok: false },
   ] as const)(
     'reports the correct result if the completion request gets no response and the file $what',
