@@ -31,7 +31,7 @@ describe("an audience's file list", () => {
     expect(details.matched_at).not.toBeNull();
   });
 
-  it('is omitted from the record on request', async () => {
+  it('the file list is omitted from the record on request', async () => {
     const { partner, audiences } = market;
     await partner.upload('left-out/a.csv', rows(0, 3));
     const { audienceId } = await audiences.create('Left out', 'left-out/a.csv');

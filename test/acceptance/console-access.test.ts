@@ -308,7 +308,7 @@ describe('session access', () => {
   }
   const codeOf = (text: string): string => statusSchema.parse(JSON.parse(text)).code;
 
-  it('is specified for every documented operation', () => {
+  it('session access is specified for every documented operation', () => {
     const operations = documented.filter(({ deprecated, path }) => !deprecated && !path.startsWith('/health'));
     expect(Object.keys(rows).toSorted()).toEqual(operations.map(({ operationId }) => operationId).toSorted());
     const called = new Set(callsOf(tenantOf('partner')).map(({ operation }) => operation));
@@ -319,7 +319,7 @@ describe('session access', () => {
     ['otherPartner', 'otherCustomer', 'partner', 'customer', 'link'].map((tenant) => ({ role, tenant })),
   );
 
-  it.each(cases)('is as specified for the role $role and data of the tenant $tenant', async ({ role, tenant }) => {
+  it.each(cases)('session access is as specified for the role $role and data of the tenant $tenant', async ({ role, tenant }) => {
     const browser = browserOf(role);
     const { marker, target } = tenantOf(tenant);
     const isOwn = role === tenant || (role === 'customer' && tenant === 'link');
@@ -359,7 +359,7 @@ describe('session access', () => {
     expect(wrong).toEqual([]);
   });
 
-  it.each(['cross-site', 'same-site'])('is refused for every request that a %s page starts', async (site) => {
+  it.each(['cross-site', 'same-site'])('session access is denied for every request that a %s page starts', async (site) => {
     const headers = { 'sec-fetch-site': site };
     for (const role of ['partner', 'customer', 'link'] as const) {
       const browser = browserOf(role);

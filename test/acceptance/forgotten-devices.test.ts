@@ -57,7 +57,7 @@ describe('a device that no partner holds', () => {
     }
   };
 
-  it('is forgotten and no longer counts as matched', async () => {
+  it('a device that no partner holds is forgotten and no longer counts as matched', async () => {
     const ids = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, n) => device(from + n));
     await market.makeKnown(ids(0, 1500));
     const other = await createPartner(market.stores.environment);

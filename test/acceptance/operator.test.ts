@@ -330,7 +330,7 @@ describe('backups', () => {
 });
 
 describe('the operator API', () => {
-  it('uses at most two read-only connections, which it opens for the first request', async () => {
+  it('the operator API uses at most two read-only connections, which it opens for the first request', async () => {
     const own = await startApi(stores.environment, 'operator-pool');
     const connections = () =>
       withDatabase(stores, async (client) => {
@@ -351,7 +351,7 @@ describe('the operator API', () => {
     }
   });
 
-  it('does not exist without a console', async () => {
+  it('the operator API does not exist without a console', async () => {
     const { INLET_CONSOLE_URL: _url, ...environment } = stores.environment;
     const bare = await startApi(environment, 'operator-no-console');
     try {
@@ -363,7 +363,7 @@ describe('the operator API', () => {
     }
   });
 
-  it('is part of the SDK, which sends no API key', async () => {
+  it('the operator API is part of the SDK, which calls it without an API key', async () => {
     const inlet = new Inlet({ url: api.url, apiKey: first.apiKey });
     const answer = await inlet.listOperatorLanes();
     expect(answer.ok).toBe(false);

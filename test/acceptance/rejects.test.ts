@@ -311,7 +311,7 @@ describe('an export of rejected rows whose worker is killed', () => {
   });
   afterAll(() => market.stop());
 
-  it('is continued by another worker, which does not repeat completed files', async () => {
+  it('the export is continued by another worker, which does not repeat completed files', async () => {
     for (const name of ['a', 'b', 'c']) {
       const bad = `nonsense-${name},${goodKey}\n`.repeat(500);
       await market.partner.upload(`k/${name}.csv`, `${device(1)},${goodKey}\n${bad}`);

@@ -68,7 +68,7 @@ describe('the commands on a page', () => {
 describe('the pages for developers', () => {
   const howTos = pages.filter((path) => path.startsWith('docs/developers/'));
 
-  it.each(howTos)('mention only existing files: %s', (path) => {
+  it.each(howTos)('the pages for developers mention only existing files: %s', (path) => {
     const named = [
       ...tree.read(path).matchAll(/`((?:src|packages|test|migrations|docs|stack|scripts|site)\/[\w./-]+)`/g),
     ];
@@ -77,7 +77,7 @@ describe('the pages for developers', () => {
 });
 
 describe('the pages for operators', () => {
-  it('cover every alert', () => {
+  it('the pages for operators cover every alert', () => {
     const rules = tree.read('deploy/observability/alerts.yml');
     const alerts = Array.from(rules.matchAll(/- alert: (\w+)/g), ([, name = '']) => name);
     const incidents = tree.read('docs/operators/incidents.md');

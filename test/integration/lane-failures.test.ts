@@ -101,7 +101,7 @@ describe('the failure shown for a lane', () => {
     expect(await client.waitForEnd(id)).toMatchObject({ status: 2 });
   });
 
-  it('is an internal error if an attempt to load a file fails and counts as an attempt', async () => {
+  it('is an internal error if loading a file fails in a way that counts as an attempt', async () => {
     await work();
     await commandOnShards(stores, 'DETACH TABLE judged_lines');
     const id = await client.queue({ file_path: 'a.csv', key_type: 1 });

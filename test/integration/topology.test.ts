@@ -80,7 +80,7 @@ describe('the recorded topology', () => {
     expect(stored.reduce((sum, count) => sum + Number(count), 0)).toBe(1000);
   });
 
-  it('is checked by /health/ready, which still returns 200', async () => {
+  it('the topology is checked by /health/ready, which still returns 200', async () => {
     const api = await startApi(
       { ...stores.environment, INLET_CLICKHOUSE_URLS: urls().toReversed().join() },
       'topology',
@@ -91,7 +91,7 @@ describe('the recorded topology', () => {
     expect(await response.json()).toMatchObject({ dependencies: { clickhouse: 'ok', topology: 'unavailable' } });
   });
 
-  it('is checked by doctor and printed by `inlet topology`', async () => {
+  it('the topology is checked by doctor and printed by `inlet topology`', async () => {
     const wrong = { ...stores.environment, INLET_CLICKHOUSE_URLS: urls().toReversed().join() };
     const [doctor, shown, good] = await Promise.all([
       runInlet(wrong, ['doctor']),
@@ -110,7 +110,7 @@ describe('the recorded topology', () => {
     await expect(migrate(wrong, log)).rejects.toThrow(Failure);
   });
 
-  it('can be changed only if no row would be misplaced or lost', async () => {
+  it('the recorded topology can be changed only if no row would be misplaced or lost', async () => {
     const environment = {
       ...stores.environment,
       INLET_CLICKHOUSE_URLS: urls()[0] ?? '',

@@ -28,7 +28,7 @@ describe('the estimate of a waiting job', () => {
     await market.stop();
   });
 
-  it('is close to the actual time halfway through the wait', { timeout: 600_000 }, async () => {
+  it('the estimate is close to the actual time halfway through the wait', { timeout: 600_000 }, async () => {
     const other = await createPartner(market.stores.environment);
     for (const partner of [market.partner, other]) {
       await partner.createAttribute('sport', 'sport');

@@ -27,7 +27,7 @@ describe.each(measured)('a gzipped file of a million rows, one in a hundred reje
     await stores.drop();
   });
 
-  it('is loaded with exact counts per rejection reason and little worker CPU time', async () => {
+  it('the file is loaded with exact counts per rejection reason and little worker CPU time', async () => {
     const made = makeMillionRows('crm-sport');
     const api = apiClient(service.url, partner.apiKey);
     // The first import of a process also opens connections and compiles code, which is not measured.

@@ -63,7 +63,7 @@ describe.each(places)("a suppressed device's row, staged in $place", ({ roomByte
   const ofPartner = (): string => `partner_id = ${market.partner.id}`;
   let audienceId: number;
 
-  it('contains no values from the file', async () => {
+  it('the row contains no values from the file', async () => {
     const log = await importFile(market.partner, all.map((id) => `${id},1,DE,0,one|two\n`).join(''));
     expect(log).toMatchObject({ status: 2, unique_devices: '8', total_rows: '8' });
     const path = `${randomUUID()}.csv`;
@@ -84,7 +84,7 @@ describe.each(places)("a suppressed device's row, staged in $place", ({ roomByte
     for (const event of events) expect(event).toMatch(/^[0-9a-f]{16}$/);
   });
 
-  it('cannot be linked to other rows of the device', async () => {
+  it('the row cannot be linked to other rows of the device', async () => {
     const found = [
       ...new Set(await stored('device', 'audience_devices_local')),
       ...(await stored('device', 'device_attributes_local')),
@@ -95,7 +95,7 @@ describe.each(places)("a suppressed device's row, staged in $place", ({ roomByte
     expect(all.filter((id) => found.includes(id))).toEqual([]);
   });
 
-  it('stays the same row when the file is loaded again', async () => {
+  it('the row stays the same when the file is loaded again', async () => {
     await importFile(market.partner, all.map((id) => `${id},1,DE,0,one|two\n`).join(''));
     expect(await stored('device', 'device_attributes_local')).toHaveLength(listed.length * 2);
     const counts = await append(audienceId, all.map((id) => `${id},buy\n`).join(''));
@@ -103,7 +103,7 @@ describe.each(places)("a suppressed device's row, staged in $place", ({ roomByte
     expect(await stored('device', 'audience_devices_local')).toHaveLength(listed.length * 2);
   });
 
-  it('is in no bitmap and has no device number', async () => {
+  it('the row is in no bitmap and has no device number', async () => {
     await indexed();
     expect(await stored('device', 'device_numbers_local')).toEqual([]);
     const sizes = await selectOnShards(
@@ -115,7 +115,7 @@ describe.each(places)("a suppressed device's row, staged in $place", ({ roomByte
     expect(await market.partner.operate('audit')).not.toContain('recorded');
   });
 
-  it('is matched as soon as any partner imports its device', async () => {
+  it('the row is matched as soon as any partner imports its device', async () => {
     const later = randomUUID();
     await changeEntries([later], { isRemoval: false }, market.stores.config);
     expect(await append(audienceId, `${later},buy\n`)).toMatchObject({ unique_devices: 9, matched_devices: 8 });
@@ -126,13 +126,13 @@ describe.each(places)("a suppressed device's row, staged in $place", ({ roomByte
     });
   });
 
-  it('stays known when the known devices are rebuilt', async () => {
+  it('the row stays known when the known devices are rebuilt', async () => {
     const before = await stored('device', 'known_devices_local');
     await market.partner.operate('known-devices', 'rebuild');
     expect(await stored('device', 'known_devices_local')).toEqual(before);
   });
 
-  it('is erased with its device', async () => {
+  it('the row is erased with its device', async () => {
     const [erased = ''] = listed;
     await importFile(other, `${erased},travel\n`);
     // Merges the rows from repeated imports.
@@ -167,7 +167,7 @@ describe.each(places)("a suppressed device's row, staged in $place", ({ roomByte
     expect(await stored('device', 'known_devices_local')).toHaveLength(listed.length);
   });
 
-  it('is counted only once when several attributes are deleted, and is then removed', async () => {
+  it('the device is counted only once when several attributes are deleted, and its rows are then removed', async () => {
     const body = JSON.stringify({ key_type: 1, keys: ['one', 'two'] });
     await market.api.request('/v1/marketplace/import', { method: 'DELETE', body });
     const [deletion] = await market.api.list();

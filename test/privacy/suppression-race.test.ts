@@ -81,7 +81,7 @@ describe.each(places)('a load, staged in $place, when the suppression list chang
   const isIn = async (table: string): Promise<boolean> =>
     (await selectOnShards(stores, `SELECT 1 FROM ${table} WHERE device = '${listed}' LIMIT 1`)).length > 0;
 
-  it('is staged again before it is published', async () => {
+  it('the load is staged again before it is published', async () => {
     const jobId = await prepare('merge');
     await load(jobId);
     await suppress();
@@ -98,7 +98,7 @@ describe.each(places)('a load, staged in $place, when the suppression list chang
     expect(await stagedLoads(stores)).toEqual([]);
   });
 
-  it('is staged again before a replacing import replaces anything', async () => {
+  it('the load of a replacing import is staged again before anything is replaced', async () => {
     const jobId = await prepare('replace');
     await load(jobId);
     await publish();
@@ -127,7 +127,7 @@ describe.each(places)('a load, staged in $place, when the suppression list chang
     expect(await selectOnShards(stores, 'SELECT toString(sum(rows)) FROM load_counts_local')).not.toEqual([]);
   });
 
-  it('is staged again before it is published to an audience', async () => {
+  it('the load of an audience is staged again before it is published', async () => {
     const path = { relative: await upload('seen'), literal: null };
     const scope = { partnerId: partner.id, customerId: null };
     const { audienceId } = await deps.audiences.create(scope, { name: 'a', path, maxOpenJobs: 9 });
@@ -144,7 +144,7 @@ describe.each(places)('a load, staged in $place, when the suppression list chang
     expect(await isIn('audience_devices_local')).toBe(false);
   });
 
-  it('counts as outdated while a repair loads it again', async () => {
+  it('the load counts as outdated while a repair loads it again', async () => {
     const jobId = await prepare('merge');
     await load(jobId);
     await publish();

@@ -106,7 +106,7 @@ describe.each([
     await untilItSucceeds(() => newProcess().warehouse.writeJobKeys(number, keys));
   });
 
-  it('is on both replicas when it is published', async () => {
+  it('a load is on both replicas when it is published', async () => {
     const worker = newProcess();
     const load = newLoad();
     await stageDevices(worker, load);
@@ -121,7 +121,7 @@ describe.each([
     expect(await findReplicaDifferences(worker.engine)).toEqual([]);
   });
 
-  it('waits for a replica that is down and names it', async () => {
+  it('a load waits for a replica that is down, and names the replica', async () => {
     const worker = newProcess();
     const load = newLoad();
     await stageDevices(worker, load);
@@ -134,7 +134,7 @@ describe.each([
     expect(await rowsPerReplica()).toEqual([devices.length, devices.length]);
   });
 
-  it('is published while a replica is down if one copy is enough', async () => {
+  it('a load is published while a replica is down if one copy is enough', async () => {
     const worker = newProcess(1);
     await killReplica(replicasOf(servers, 0)[1]);
     await killReplica(replicasOf(servers, 1)[0]);
@@ -153,7 +153,7 @@ describe.each([
     );
   });
 
-  it('counts as incomplete if the replica with its staged rows is lost', async () => {
+  it('a load counts as incomplete if the replica with its staged rows is lost', async () => {
     const worker = newProcess();
     const load = newLoad();
     await stageDevices(worker, load);
@@ -163,7 +163,7 @@ describe.each([
     expect(left).toEqual([0, staged[1]]);
   });
 
-  it("uses the job's keys on a server that was down when the keys were written", async () => {
+  it("a load uses the job's keys on a server that was down when the keys were written", async () => {
     await killReplica(replicasOf(servers, 0)[0]);
     const jobId = 1000 + number;
     const writer = newProcess();
@@ -181,7 +181,7 @@ describe.each([
     lastLoadId *= 2;
   });
 
-  it('is counted only on a replica that has its rows', async () => {
+  it('a load is counted only on a replica that has its rows', async () => {
     const worker = newProcess(1);
     const audience = { partnerId: number, audienceId: number, generation: 1 };
     for (const index of [0, 1]) await commandOn(replicasOf(servers, index)[1], 'SYSTEM STOP FETCHES', database);
@@ -206,7 +206,7 @@ describe.each([
     for (const index of [0, 1]) await commandOn(replicasOf(servers, index)[1], 'SYSTEM START FETCHES', database);
   });
 
-  it('is deleted only when every replica has deleted its rows', async () => {
+  it('a load is deleted only when every replica has deleted its rows', async () => {
     const worker = newProcess();
     const load = newLoad();
     await stageDevices(worker, load);

@@ -31,7 +31,7 @@ describe('the replicas of a shard', () => {
   });
   afterAll(() => servers.stop());
 
-  it("copy each other's rows", async () => {
+  it("replicas copy each other's rows", async () => {
     const [first, second] = replicas();
     await insert(first, 0, 1000);
     await waitUntil('the second replica has the rows', async () => (await rowsOn(second)) === 1000, 10);
@@ -40,7 +40,7 @@ describe('the replicas of a shard', () => {
     expect(await rowsOn(second)).toBe(2000);
   });
 
-  it('catch up after one of them was killed', async () => {
+  it('a replica catches up after it was killed', async () => {
     await killReplica(replicas()[1]);
     await insert(replicas()[0], 2000, 1000);
     servers = await servers.startAgain();
@@ -48,7 +48,7 @@ describe('the replicas of a shard', () => {
     expect(await rowsOn(replicas()[0])).toBe(3000);
   });
 
-  it('can be read while ZooKeeper is down and accept rows afterward', async () => {
+  it('replicas can be read while ZooKeeper is down and accept rows afterward', async () => {
     for (const pid of servers.zookeeperPids) process.kill(pid, 'SIGKILL');
     expect(await rowsOn(replicas()[0])).toBe(3000);
     servers = await servers.startAgain();
