@@ -183,7 +183,7 @@ describe('audience errors', () => {
   });
 
   it('returns no errors for a small gzip file that decompresses to 100 MB, regardless of its position among other files', async () => {
-    // Lines have 64 bytes, so that no gzip member ends in the middle of a line.
+    // Lines are 64 bytes long, so that no gzip member ends in the middle of a line.
     const bomb = gzipBomb(`${device(1)},${'e'.repeat(26)}\n`, 100 * 1024 ** 2);
     expect(bomb.length).toBeLessThan(1024 ** 2);
     await market.partner.upload('bomb/a.csv.gz', bomb);

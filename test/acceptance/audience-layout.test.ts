@@ -13,7 +13,7 @@ type LayoutFile = readonly [name: string, path: string, body: string | Buffer, e
 const good = device(1);
 const mark = '\uFEFF';
 const loads = (count: number): FileResult => ({ status: 2, rows: count, codes: [] });
-/** The failure of the file, followed by the rejected rows as `code row column`. */
+/** The file's failure, followed by the rejected rows as `code row column`. */
 const fails = (...codes: string[]): FileResult => ({ status: 3, rows: 0, codes });
 /** Returns a valid row, followed by the given line. */
 const afterValidRow = (line: string | Buffer): Buffer =>

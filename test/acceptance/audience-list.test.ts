@@ -113,7 +113,7 @@ describe('listing audiences', () => {
     });
     const start = performance.now();
     expect(await audienceClient(market.service.url, other.apiKey).list()).toHaveLength(1000);
-    // The list takes half a second, or at least 5 s if the files are searched for each audience.
+    // The list takes half a second. It would take at least 5 s if the query searched the files for each audience.
     expect(performance.now() - start).toBeLessThan(4_000);
   });
 

@@ -46,7 +46,7 @@ describe('the limits of console sessions', () => {
     rememberSecrets(new URL(url).hash.slice(1));
     return signInWithLink(api.url, url);
   }
-  /** Returns the first rejection. A window may end in between. */
+  /** Sends requests until one is rejected, and returns that response. A window may end in the meantime. */
   async function exhaust(browser: Browser): Promise<Response> {
     for (let n = 0; n < 3 * perPartner; n += 1) {
       const response = await browser.request('/v1/limits');

@@ -26,7 +26,7 @@ function codesOf(lines: readonly LoadErrorRecord[]): string[] {
   return [...byCode].map(([code, of]) => `${code} ${of[0]?.row ?? 'file'} ${of.length}`).toSorted();
 }
 
-/** All files of an import by prefix have the same `compressed` and `key_type`. */
+/** All files in an import by prefix have the same `compressed` and `key_type`. */
 function folderOf({ path, request }: CorpusFile): string {
   const isGzip = request?.compressed ?? path.toLowerCase().endsWith('.gz');
   return `${isGzip ? 'packed' : 'plain'}-${request?.key_type ?? 1}/`;

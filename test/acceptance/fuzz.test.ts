@@ -28,7 +28,7 @@ describe('fuzzing the API', () => {
       expect(violationsOf(figures, wanted, service.isRunning())).toEqual([]);
       // In the short version, an operation is called only about 35 times, and most of these calls are invalid on purpose.
       if (inject('campaign') === 'short') return;
-      // No file of the fuzzed audiences fails, so none can be dismissed. Imports rarely wait long enough to be
+      // No file in the fuzzed audiences fails, so none can be dismissed. Imports rarely wait long enough to be
       // canceled. A random upload ID is never valid.
       const never = Object.entries(figures.operations).filter(
         ([name, { done }]) =>

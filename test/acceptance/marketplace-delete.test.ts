@@ -33,7 +33,7 @@ describe('deleting attribute data', () => {
     const log = await market.api.waitForEnd(await market.api.queue({ file_path: 'data.csv', key_type: 1 }));
     expect(log.status).toBe(2);
   };
-  /** Returns the rows in active parts of every shard, including tombstones and duplicates. */
+  /** Returns the rows in active parts on every shard, including tombstones and duplicates. */
   const rowsOnDisk = (attribute: string): Promise<string[]> =>
     selectOnShards(market.stores, `SELECT device FROM device_attributes_local WHERE attribute_id = ${ids[attribute]}`);
 

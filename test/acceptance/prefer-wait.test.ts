@@ -7,8 +7,8 @@ import { waitUntil } from '../support/wait-until.ts';
 import { audiencePath } from './audience-client.ts';
 
 /**
- * The maximum time from the end of a job to the response, including a new connection to read the clock. Measured 105 to
- * 379 ms on a busy machine. Other machines can be slower.
+ * The maximum time from the end of a job to the response, including a new connection to read the clock. On a busy
+ * machine, 105 to 379 ms were measured. Other machines can be slower.
  */
 const soonMs = 3_000;
 

@@ -79,7 +79,7 @@ async function feed(
   await untilNoJobIsOpen(context, partner.id, signal);
 }
 
-/** One job with many large files. The storage makes the copies without copying the bytes. */
+/** One job with many large files. The storage copies the first file on the server side, without sending its bytes. */
 export async function largeFiles(
   context: NoiseContext,
   { files, rowsOfFile }: { files: number; rowsOfFile: number },

@@ -109,7 +109,8 @@ describe('the pages of a partner', () => {
   beforeAll(async () => {
     partner = await newPartner();
     const report = await loadReport(partner);
-    // As in `loadReport`. The overlap shows every color, because its shares are a third and all.
+    // The devices are numbered as in `loadReport`. The overlap shows every color, because its shares are one third and
+    // 100%.
     const first = partner.id * 10_000;
     await partner.upload('part.csv', rows(first, first + 330, 'buy'));
     const { audienceId: partId } = await partner.audiences.create('Part', 'part.csv');

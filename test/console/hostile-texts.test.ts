@@ -42,7 +42,7 @@ async function storeHostileTexts(): Promise<Hostile> {
   await partner.upload('known.csv', known.map((id) => `${id},${keys}\n`).join(''));
   await partner.api.waitForEnd(await partner.api.queue({ file_path: 'known.csv', key_type: 1 }));
 
-  // Names of files, and rejected rows.
+  // Hostile texts as file names, and in rejected rows.
   for (const [n, text] of texts.entries())
     await partner.upload(`files/${n} ${text}`, `${device(first)},${keys}\n${quoted(text)},${quoted(text)}\n`);
   const importLogId = await partner.api.queue({ file_path: 'files/', key_type: 1, compressed: false });
@@ -55,7 +55,7 @@ async function storeHostileTexts(): Promise<Hostile> {
   });
   const deleteLogId = Number(/\d+$/.exec(removed.headers.get('location') ?? '')?.[0]);
 
-  // Names of audiences, events, and files of audiences.
+  // Hostile texts as the names of audiences, as events, and as files in audiences.
   const events = texts.flatMap((text, n) =>
     known.slice(n * devicesPerText, (n + 1) * devicesPerText).map((id) => `${id},${quoted(text)}\n`),
   );

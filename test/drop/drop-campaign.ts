@@ -109,7 +109,7 @@ export class DropCampaign {
     throw new Error('the cycle does not end');
   }
 
-  /** Does what a cycle waits for. */
+  /** Performs the step that a cycle waits for. */
   async resolve(outcome: DropOutcome | null): Promise<void> {
     if (outcome?.is !== 'waiting') return;
     if (outcome.for === 'erasure') await this.erase();

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { requirePublished } from './published-api.ts';
 import { zipOf } from './zip.ts';
 
-// The counterpart of `inlet privacy drop`: a server that behaves as described in the published description of DROP's
+// The counterpart of `inlet privacy drop`: a server that behaves as specified in the published description of DROP's
 // data broker API (version 1.2.0). It keeps everything in memory and records every answer to every item.
 
 export type DropItem = { readonly id: string; readonly hash: string };
@@ -35,7 +35,7 @@ type Reply = {
   readonly status: number;
   readonly body: object | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Not a response of DROP itself. */
+  /** True if the response does not come from DROP itself. */
   readonly isForeign?: true;
 };
 type Behavior = {

@@ -25,7 +25,7 @@ const sequenceSchema = z.object({ sequence: z.int() });
 const eventsSchema = z.array(sequenceSchema);
 const sequenceOf = (body: string): number => sequenceSchema.parse(JSON.parse(body)).sequence;
 
-/** A generator with a fixed seed (mulberry32). */
+/** A random number generator with a fixed seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -10,7 +10,7 @@ import { pathInRepository } from './tree-copy.ts';
 const textOf = (path: string): string => readFileSync(pathInRepository(path), 'utf8');
 const specOf = <T extends z.ZodType>(resources: readonly Resource[], kind: string, schema: T): z.infer<T>[] =>
   resources.filter((one) => one.kind === kind).map(({ spec }) => schema.parse(spec));
-/** Returns the error of Helm, or an empty string if it renders the chart. */
+/** Returns Helm's error, or an empty string if it renders the chart. */
 const errorOf = (values: object): string => runHelm(['template', 'inlet'], values).stderr;
 const peers = [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }];
 

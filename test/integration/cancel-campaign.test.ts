@@ -27,7 +27,7 @@ type File = { readonly rows: number };
 type Attempt = {
   readonly group: 'import' | 'audience';
   readonly files: readonly File[];
-  /** The state that the caller waits for before it cancels, and the milliseconds that it then still waits. */
+  /** The state that the caller waits for before it cancels, and how many milliseconds it waits after that. */
   readonly from: 'submitted' | 'started' | 'first file loaded';
   readonly after: number;
   /** The milliseconds until a second caller also cancels. Null if there is no second caller. */

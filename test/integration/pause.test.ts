@@ -5,7 +5,7 @@ import type { LaneStep } from '../../src/ports/lane-store.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// Tests which work must not start between the two parts of a backup. See docs/decisions/backup.md.
+// Tests that certain work does not start between the two parts of a backup. See docs/decisions/backup.md.
 
 describe('while a backup pauses the lanes', () => {
   let stores: TestStores;

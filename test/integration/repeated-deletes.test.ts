@@ -5,7 +5,7 @@ import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-/** Wraps the engine and counts its commands and its polls of mutations. */
+/** Wraps the engine, and counts its commands and how often it polls mutations. */
 function counted(engine: Engine) {
   const counts = { commands: 0, polls: 0, polling: 0, maxPolling: 0 };
   const shard = new Proxy(engine.shards[0][0], {

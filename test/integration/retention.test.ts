@@ -62,7 +62,7 @@ describe('retention', () => {
       [jobId, files],
     );
   };
-  /** Returns the tables that have rows of the job. */
+  /** Returns the tables that have rows for the job. */
   const tablesOf = async (jobId: number): Promise<string[]> => {
     const found = await Promise.all(
       tables.map(async (table) => {

@@ -63,7 +63,7 @@ const foundBefore = [
   /WITH load AS \(\s+SELECT load\.job_id FROM audience JOIN audience_load load/,
   // The audience that the caller has locked, and its own open jobs.
   /SELECT audience\.warehouse_segment_id AS "warehouseSegmentId"/,
-  // The statement that cancels the job has a filter of its own.
+  // The statement that cancels the job has its own filter.
   /^select "load"\."job_id" from "audience_load"/,
 ];
 

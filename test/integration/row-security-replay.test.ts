@@ -21,7 +21,7 @@ const forAll = /key_with_hash|partner_with_key|attributes_of_all|names_of_attrib
 const ours =
   /\b(partner|attribute\w*|job\w*|import_log|customer|user_token|audience\w*|dead_generation|composition|accepted_request|api_key)\b/;
 
-/** Statements that count return one row in any case. */
+/** Statements that count always return one row. */
 const counted = z.coerce.number().nullable().default(null);
 const countSchema = z.array(z.object({ used: counted, open: counted, entries: counted }));
 

@@ -416,7 +416,7 @@ const statementTypes: Specs = {
   },
 };
 
-/** How `pg` returns each type; see `db/connect.ts` for bigint. */
+/** The type of the value that `pg` returns for each column type. For bigint, see `db/connect.ts`. */
 const kinds: Readonly<Record<string, string>> = {
   bigint: 'number',
   integer: 'number',

@@ -68,7 +68,7 @@ export async function startInstallation(): Promise<Installation> {
   };
 }
 
-/** A partner of an installation. Its first import and audience are loaded, and no worker is running. */
+/** A partner in an installation. Its first import and audience are loaded, and no worker is running. */
 export type Site = Installation & {
   readonly partner: TestPartner;
   readonly attributeId: number;

@@ -15,7 +15,7 @@ const cycles = inject('campaign') === 'long' ? 200 : 8;
 const seed = 24;
 const { signal } = new AbortController();
 
-/** A generator with a fixed seed (mulberry32). */
+/** A random number generator with a fixed seed (mulberry32). */
 function randomOf(start: number): () => number {
   let state = start;
   return () => {

@@ -29,7 +29,7 @@ describe('the state of replicated shards', () => {
     expect(performance.now() - start).toBeLessThan(longestMs);
     return replicas;
   };
-  /** Waits for a state of the second replica of the first shard. */
+  /** Waits until the second replica of the first shard is in a given state. */
   const waitForSecond = (what: string, isSo: (replica: ReplicaState) => boolean): Promise<void> =>
     waitUntil(what, async () => (await read()).some((one) => one.shard === 1 && one.replica === 2 && isSo(one)), 90);
 

@@ -131,7 +131,7 @@ describe('an erasure on replicated shards', () => {
     const scope = await list(clickhouseErasure(before));
     await killReplica(replicasOf(servers, 1)[1]);
     const erasure = clickhouseErasure(connect());
-    // The rows of the replica are unknown, which is not zero.
+    // The number of rows on the replica is unknown, which is not the same as zero.
     await expect(erasure.countRemaining(scope)).rejects.toThrow(/replica|ECONNREFUSED|socket/i);
     await expect(erasure.countReplacedParts(new Date())).rejects.toThrow(/replica|ECONNREFUSED|socket/i);
     await expect(erasure.eraseRows(scope, signal)).rejects.toThrow(/replica|ECONNREFUSED|socket/i);

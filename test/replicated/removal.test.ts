@@ -94,7 +94,7 @@ describe('a removal on replicated shards', () => {
 
   it('is not verified while a replica is unavailable', async () => {
     await killReplica(replicasOf(servers, 1)[1]);
-    // The rows of the replica are unknown, which is not zero.
+    // The number of rows on the replica is unknown, which is not the same as zero.
     await expect(count()).rejects.toThrow(/replica|ECONNREFUSED|socket/i);
     await expect(connect().removeRows(partnerId, signal)).rejects.toThrow(/replica|ECONNREFUSED|socket/i);
   });

@@ -1,5 +1,5 @@
 // A model of an audience that computes its expected state after any sequence of appends and clears. It implements all
-// rules of group B.
+// rules for audiences.
 
 /** A file's most recently uploaded content. */
 export type ModelFile = {

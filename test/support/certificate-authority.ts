@@ -9,7 +9,7 @@ export type CertificateAuthority = {
   readonly folder: string;
   /** The path of the CA's certificate. */
   readonly ca: string;
-  /** Issues a certificate. The names are in the form of OpenSSL, for example `DNS:localhost`. */
+  /** Issues a certificate. The names have OpenSSL's format, for example `DNS:localhost`. */
   readonly issue: (name: string, alternativeNames: string) => KeyPair;
   readonly remove: () => void;
 };

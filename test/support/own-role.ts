@@ -7,8 +7,8 @@ import { rememberSecrets } from './known-secrets.ts';
 import type { OwnBucket } from './own-bucket.ts';
 
 /**
- * Creates a role as a partner does in its own account, and one user can assume it. By default, the role can only read the
- * bucket.
+ * Creates a role, as a partner does in its own account, and lets one user assume it. By default, the role can only read
+ * the bucket.
  */
 export async function createOwnRole(
   own: OwnBucket,

@@ -25,7 +25,7 @@ export type PartnerCli = {
     input?: string,
     onText?: (part: string) => void,
   ) => Promise<Ran>;
-  /** Runs the command in a terminal of 100 columns. */
+  /** Runs the command in a 100-column terminal. */
   readonly onTerminal: (
     parameters: readonly string[],
     steps?: readonly Step[],

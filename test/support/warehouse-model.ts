@@ -1,5 +1,5 @@
-// A model of the warehouse that computes its expected content after a sequence of jobs. It implements all rules of
-// group A.
+// A model of the warehouse that computes its expected content after a sequence of jobs. It implements all rules for the
+// warehouse.
 
 export type ModelRow = { readonly device: string; readonly isDelete: boolean; readonly attributes: readonly number[] };
 

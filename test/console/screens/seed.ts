@@ -24,8 +24,8 @@ export type SeededPartner = {
 };
 
 /**
- * The number of known devices with each attribute, out of 20,000, and how many times more common it is in the audience.
- * The audience has the first 9,000 of these devices and 2,000 unknown ones.
+ * The number of known devices with each attribute, out of 20,000, and how many times more common the attribute is in
+ * the audience. The audience has the first 9,000 of these devices and 2,000 unknown ones.
  */
 const attributes = [
   { name: 'Travel', devices: 4_000, index: 1.7 },

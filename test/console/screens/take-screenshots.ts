@@ -9,7 +9,7 @@ export const variants = [
 
 export type Variant = (typeof variants)[number];
 
-/** With this quality, text stays readable, and most images have 15 to 20 kB. */
+/** With this quality, text stays readable, and most images are 15 to 20 kB in size. */
 const quality = 42;
 const scale = 0.8;
 

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 /** The rules for the success criteria of WCAG 2.2, levels A and AA, and the best practices of axe-core. */
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** The rules that compare colors. Each is among the tags above. */
+/** The rules that compare colors. Each of them has one of the tags above. */
 const colorRules = ['color-contrast', 'link-in-text-block'];
 
 /** Returns a line for each element that violates a rule. */

@@ -122,7 +122,7 @@ const asAddresses = [
 
 const asText = ['=HYPERLINK("//evil.invalid/hit")', '@SUM(1+1)*cmd|hit', 'gro.\u202etpircs'] as const;
 
-/** Every kind comes first once, so that any prefix of the list mixes the kinds. */
+/** Takes one text of each kind in turn, so that the beginning of the list also contains all kinds. */
 function mixed(...kinds: readonly (readonly string[])[]): string[] {
   const longest = Math.max(...kinds.map(({ length }) => length));
   return Array.from({ length: longest }, (_, n) => kinds.flatMap((kind) => kind.slice(n, n + 1))).flat();

@@ -23,7 +23,7 @@ const devicesOfAudience = 50_000;
 
 export type LargeAccount = { readonly importLogId: number; readonly audienceId: number; readonly segmentId: number };
 
-/** Fills a partner's account with SQL statements. It takes about two minutes. */
+/** Fills a partner's account with SQL statements. This takes about two minutes. */
 export async function fillLargeAccount(stores: TestStores, partnerId: number): Promise<LargeAccount> {
   await runInBulk(stores, [...importsOf(partnerId), ...audiencesOf(partnerId), ...attributesOf(partnerId)]);
   await fillEngine(stores, partnerId);

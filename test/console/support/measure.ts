@@ -36,7 +36,7 @@ export async function observeVitals(context: BrowserContext): Promise<void> {
 
 /**
  * Opens a page, and waits until nothing is loading. Uses no locators, because Playwright's script for finding elements
- * has 330 kB, and compiling it would count as a long task of the page.
+ * is 330 kB in size, and compiling it would count as a long task of the page.
  */
 export async function openCompletely(page: Page, path: string): Promise<void> {
   await page.goto(path, { waitUntil: 'networkidle' });
