@@ -89,7 +89,7 @@ describe('files of a customer who is signed in to the console', () => {
     expect(appended.status).toBe(204);
   });
 
-  it('a customer cannot create an audience from, or append to it, any other files', async () => {
+  it('a customer cannot create an audience from any other file, or append one to an audience', async () => {
     for (const path of refusedPaths()) {
       for (const [method, target] of [
         ['POST', audiencePath],

@@ -69,7 +69,7 @@ describe('sign-in to the console through an OpenID Connect issuer', () => {
     }
   });
 
-  it('an operator has no access to the operations of partners', async () => {
+  it('an operator has no access to partner operations', async () => {
     const browser = openBrowser(api.url);
     await signInAtProvider(browser, { account: 'olga' });
     for (const path of [audiencePath, '/v1/marketplace/import', '/v1/limits', '/v1/marketplace/attributes'])

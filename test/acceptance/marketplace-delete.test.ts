@@ -37,7 +37,7 @@ describe('deleting attribute data', () => {
   const rowsOnDisk = (attribute: string): Promise<string[]> =>
     selectOnShards(market.stores, `SELECT device FROM device_attributes_local WHERE attribute_id = ${ids[attribute]}`);
 
-  it('removes the rows of a foreign key from every part on every shard and reports the count', async () => {
+  it('removes the rows for a foreign key from every part on every shard and reports the count', async () => {
     const rows = Array.from({ length: 500 }, (_, n) => `${device(n)},key-sport|key-news\n`).join('');
     await load(rows);
     await load(rows);

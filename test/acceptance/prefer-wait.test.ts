@@ -144,7 +144,7 @@ describe('Prefer: wait', () => {
     expect(await jobs.listeners()).toHaveLength(1);
   });
 
-  it('reports every change of an audience if the client passes the latest tag', async () => {
+  it('reports every change to an audience if the client passes the latest tag', async () => {
     const { audienceId } = await jobs.audiences.create('Winter', 'members/1.csv');
     const path = `${audiencePath}/${audienceId}`;
     const seen: number[] = [];

@@ -248,7 +248,7 @@ describe('storage keys', () => {
   });
 
   it.each(['before', 'after'])(
-    'a revocation that is killed %s the storage removes the key still ends the key',
+    'a revocation that is killed %s the storage removes the key still takes effect',
     async (moment) => {
       const interrupted = await createPartner(market.stores.environment);
       const { apiKey, storageKeys } = interrupted;

@@ -76,7 +76,7 @@ describe('subscriptions', () => {
   const isVisible = async (n: number): Promise<boolean> =>
     (await attributesOf(market.stores, market.partner.id)).includes(`${attribute} ${device(n)}`);
 
-  it('imports each object that arrives exactly once, as an import of the subscription', async () => {
+  it('imports each arriving object exactly once, as an import of the subscription', async () => {
     const id = await create('once/');
     await upload('once/1.csv', 1);
     await becomes(id, ['once/1.csv imported']);
@@ -224,7 +224,7 @@ describe('subscriptions', () => {
     expect(refused.code).toBe('import_not_retryable');
   });
 
-  it('keeps an imported version in its state if a retry no longer finds the version', async () => {
+  it('keeps a version as imported if a retry no longer finds it', async () => {
     const id = await create('kept/', { trigger: { marker: 'done' } });
     await upload('kept/1.csv', 66);
     await market.partner.upload('kept/2.csv', 'nonsense\n');

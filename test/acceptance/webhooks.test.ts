@@ -332,7 +332,7 @@ describe('webhooks', () => {
     await remove(id);
   });
 
-  it.each(['', ' ', '-1', '1e3', '0x10', '1&after=2'])('rejects events after "%s"', async (after) => {
+  it.each(['', ' ', '-1', '1e3', '0x10', '1&after=2'])('rejects a request for events after the invalid sequence number "%s"', async (after) => {
     const answer = await market.api.request(`/v1/events?after=${after}`);
     const detail = 'after must be a whole number from 0 to 999,999,999,999,999.';
     expect(await read(answer, 400)).toMatchObject({
@@ -358,7 +358,7 @@ describe('webhooks', () => {
     await remove(id);
   });
 
-  it('shows events only to keys with the scope of their subject, and to customers only their own', async () => {
+  it("shows events only to keys with the scope for the events' subject, and shows customers only their own events", async () => {
     const customer = await market.partner.createCustomer('Retail Co');
     rememberSecrets(customer.userToken);
     const own = audienceClient(market.service.url, market.partner.apiKey, customer.userToken);

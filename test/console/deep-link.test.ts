@@ -52,7 +52,7 @@ describe('a one-time link to a report', () => {
     for (const path of paths) expect((await context.request.get(path)).status()).toBe(403);
   });
 
-  it('shows the numbers of the API', async () => {
+  it('shows the same numbers as the API', async () => {
     const { page, context } = await openPage();
     await page.goto((await createLink()).href);
     const shown = await readReportTable(page);

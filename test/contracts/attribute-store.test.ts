@@ -56,7 +56,7 @@ describe('the attribute store', () => {
     expect(listed.map(({ foreignKeys }) => foreignKeys.toSorted())).toEqual([sport.foreignKeys.toSorted(), []]);
   });
 
-  it('keeps the attributes of partners separate even if they use the same names and keys', async () => {
+  it("keeps different partners' attributes separate even if they use the same names and keys", async () => {
     const one = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport'] });
     const other = await attributes.create(theirs, { name: 'Sport', foreignKeys: ['sport'] });
     expect(await attributes.list(mine, { retired: false })).toEqual([one]);

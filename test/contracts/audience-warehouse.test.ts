@@ -140,7 +140,7 @@ describe.each(placesOnTopologies)(
       expect(storedRows.get(partnerId + 1)).toBe(50);
     });
 
-    it('counts each device that staged files would add to an audience only once', async () => {
+    it('counts a device only once, even if several staged files would add it to an audience', async () => {
       await loadText(newLoad(7), rows(0, 50));
       const inRoom = newLoad(7);
       await stage.stage(inRoom, streamedFile(inRoom, 71, rows(40, 60) + rows(40, 60, 'click')), maxLineBytes, signal);

@@ -99,7 +99,7 @@ describe('the customer store', () => {
   });
 
   describe('user tokens', () => {
-    it('finds the customer of a token', async () => {
+    it('finds the customer that a token belongs to', async () => {
       const [shoes, bags] = [await customers.create(mine, 'Shoes'), await customers.create(mine, 'Bags')];
       const [one, other, another] = [
         await newToken(mine, shoes),
@@ -140,7 +140,7 @@ describe('the customer store', () => {
       expect(await customers.findByTokenHash(mine, kept.hash)).toMatchObject({ customer: shoes });
     });
 
-    it('keeps the time of the first revocation of a token', async () => {
+    it("keeps the time of a token's first revocation", async () => {
       const { id } = await newToken(mine, await customers.create(mine, 'Shoes'));
       await customers.revokeToken(mine, id);
       const first = await customers.listTokens(mine, all);

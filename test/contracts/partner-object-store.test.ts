@@ -89,7 +89,7 @@ describe('expired credentials', () => {
       expect(await listed(given)).toMatchObject({ code: 'storage_credentials_rejected', isFinal: true });
   });
 
-  it('retries if the credentials of an assumed role have expired', async () => {
+  it('retries if the credentials from an assumed role have expired', async () => {
     expect(await listed({ sessionToken: new Secret('token'), isOfRole: true })).toMatchObject({ name: 'ExpiredToken' });
   });
 });

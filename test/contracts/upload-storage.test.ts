@@ -40,7 +40,7 @@ describe('upload storage', () => {
     await storage.abort(upload);
   });
 
-  it('stores an object with a mark that tells it from objects of other uploads', async () => {
+  it('stores an object with a mark that identifies its upload', async () => {
     const upload = await start('object ü+.csv');
     expect(await storage.isStored(upload)).toBe(false);
     await send(upload, 1, 'content');

@@ -51,7 +51,7 @@ describe('subscriptions to objects that arrive at random', () => {
   }
 
   it(
-    'imports each version that it sees exactly once, while notifications are lost and workers are killed',
+    'imports each seen version exactly once, even while notifications are lost and workers are killed',
     { timeout: 1_800_000 },
     async () => {
       const campaign = await startSubscriptionCampaign(seed, {

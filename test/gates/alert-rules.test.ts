@@ -44,7 +44,7 @@ describe('the alert rules', () => {
     expect(promtool(copy, 'test', 'rules', 'alerts.test.yml')).toBe(false);
   });
 
-  it('explains every alert in the README, which links to the incident page', () => {
+  it('explains every alert in the README, which links to the incidents page', () => {
     const readme = readFileSync(join(folder, 'README.md'), 'utf8');
     const explained = [...readme.matchAll(/^\| `(Inlet\w+)` +\| [^|]+ \|$/gm)].flatMap(([, name]) => name ?? []);
     expect(explained.toSorted()).toEqual(alerts.toSorted());

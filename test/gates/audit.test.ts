@@ -97,7 +97,7 @@ describe('the dependency audit', () => {
     expect(queried).not.toContain('vitest');
   });
 
-  it.each(inLongRun ? ['high', 'critical'] : ['high'])('fails on a vulnerability of severity %s', async (severity) => {
+  it.each(inLongRun ? ['high', 'critical'] : ['high'])('fails if it finds a vulnerability with the severity %s', async (severity) => {
     const { url } = await startRegistry(answerFlaw(severity));
     const ran = await audit(url);
     expect(codeOf(ran, `${severity}: commander`)).toBe(1);

@@ -177,7 +177,7 @@ describe('monitoring', () => {
     expect(textOf('deploy/observability/alerts.yml')).toContain('up{job=~"inlet-.*"}');
   });
 
-  it('carries the labels that Prometheus uses to select it', () => {
+  it('labels the PodMonitor and the PrometheusRule so that Prometheus selects them', () => {
     const labels = resources
       .filter(({ apiVersion }) => apiVersion.startsWith('monitoring.coreos.com/'))
       .map(({ kind, metadata }) => [kind, metadata.labels['release']]);
@@ -274,7 +274,7 @@ describe.each(['small', 'aws', 'on-prem'])('the profile %s', (name) => {
     expect(invalid).toEqual([]);
   });
 
-  it('serves the console on a host of the Ingress', () => {
+  it('serves the console on one of the Ingress hosts', () => {
     expect(ingress.hosts).toContain(new URL(String(settings['INLET_CONSOLE_URL'])).hostname);
   });
 });

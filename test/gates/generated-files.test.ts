@@ -6,7 +6,7 @@ import { copyTree, pathInRepository, type TreeCopy } from './tree-copy.ts';
 
 const textOf = (path: string): string => readFileSync(pathInRepository(path), 'utf8');
 
-describe('the check of generated files', () => {
+describe('the check for stale generated files', () => {
   let copy: TreeCopy;
 
   beforeAll(() => {

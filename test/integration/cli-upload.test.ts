@@ -146,7 +146,7 @@ describe('inlet upload', () => {
     expect(sent).toEqual([]);
   });
 
-  it('restarts a changed file and removes its old parts', async () => {
+  it('restarts the upload of a changed file and removes the old parts', async () => {
     const path = join(folder, 'changed.csv');
     await writeFile(path, bytesOf(23 * mebibyte, 1));
     await killAtFourthPart(path);

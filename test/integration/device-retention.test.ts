@@ -256,7 +256,7 @@ describe('removing devices that were not seen for a given number of days', () =>
     expect(await inlet('partner', 'show', name)).not.toContain('last failure');
   });
 
-  it('rejects a number of days that is longer than job records are kept', async () => {
+  it('rejects a number of days that exceeds the time for which job records are kept', async () => {
     const { partner } = await newCustomer();
     const { code, err } = await runOperator(stores.environment, [
       'partner',

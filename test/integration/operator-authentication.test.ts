@@ -45,12 +45,12 @@ describe('an operation for operators', () => {
   }
   const cookieOf = (token: string) => ({ cookie: `inlet_session=${token}` });
 
-  it('admits the session of an operator', async () => {
+  it("admits an operator's session", async () => {
     const answer = await api.inject({ url: '/lanes', headers: cookieOf(await open(operator)) });
     expect(answer.json()).toEqual({ is: 'welcome' });
   });
 
-  it('denies an API key and the sessions of partners with scope_missing', async () => {
+  it('denies API keys and partner sessions with scope_missing', async () => {
     const ofPartner = { ...operator, role: 'partner', subject: 'user dana', partnerId: partner.id } as const;
     for (const headers of [{ authorization: `Bearer ${partner.apiKey}` }, cookieOf(await open(ofPartner))]) {
       const answer = await api.inject({ url: '/lanes', headers });

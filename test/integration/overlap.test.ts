@@ -87,7 +87,7 @@ describe('the overlap of audiences', () => {
     await stores.drop();
   });
 
-  it.each([2, 3, 5, 6])('has the same counts as the rows of %d audiences', async (size) => {
+  it.each([2, 3, 5, 6])('returns the same counts as the rows of %d audiences', async (size) => {
     const ids = audiences.slice(0, size);
     const found = await overlap(await startApi(unprotected), ids);
     expect(found.protected).toBe(false);

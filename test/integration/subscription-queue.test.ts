@@ -174,7 +174,7 @@ describe('the subscription queue', () => {
     expect(await states(id)).toEqual(['a "1" waiting', 'b "1" waiting', 'a "2" overwritten']);
   });
 
-  it('waits for a free place if the partner or the subscription has too many open imports', async () => {
+  it('waits while the partner or the subscription has too many open imports', async () => {
     const { id, partner } = await subscribe();
     for (let n = 0; n < 12; n += 1) {
       await makeDue(id);
@@ -329,7 +329,7 @@ describe('the subscription queue', () => {
     expect(Number(version?.['job_id'])).toBe(retryOf);
   });
 
-  it('keeps imported versions in that state if a retry of all files is canceled before it starts', async () => {
+  it('keeps versions as imported if a retry of all files is canceled before it starts', async () => {
     const { id, partner } = await subscribe();
     const held = await claimOf(id);
     await deps.subscriptionQueue.recordPage(held, whole, [object(held, 'a'), object(held, 'b')], 60);
