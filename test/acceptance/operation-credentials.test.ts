@@ -240,7 +240,7 @@ describe('insufficient credentials', () => {
 
   async function createStorageKey(): Promise<string> {
     const storageKeys = storageKeysOf(stores.config);
-    if (!storageKeys) throw new Error('the test needs credentials of a storage administrator');
+    if (!storageKeys) throw new Error('the test needs storage administrator credentials');
     const id = storageKeys.newId();
     rememberSecrets((await storageKeys.create(owner.name, id)).reveal());
     return id;

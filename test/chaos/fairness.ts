@@ -53,7 +53,7 @@ const queue = (partner: BarePartner, count: number): Promise<void> =>
 
 const large = await newPartner();
 await queue(large, jobs);
-printLine(`queued ${jobs} jobs of one partner`);
+printLine(`queued ${jobs} jobs for one partner`);
 const others = Array.from({ length: partners }, (_, n) => n);
 await runConcurrently(others, concurrentRequests, async () => queue(await newPartner(), each));
 printLine(`queued ${each} jobs for each of ${partners} partners`);

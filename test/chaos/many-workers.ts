@@ -44,7 +44,7 @@ await runConcurrently(partners, 16, async (partner) => {
   for (let round = 0; round < rounds; round++) await submitAFew(partner, round);
 });
 const jobs = partners.flatMap(({ submitted }) => submitted).length;
-printLine(`queued ${jobs} jobs of ${lanes} partners`);
+printLine(`queued ${jobs} jobs for ${lanes} partners`);
 
 const start = Date.now();
 const most = { connections: 0, lanes: 0, running: 0 };
