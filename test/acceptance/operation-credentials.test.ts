@@ -453,7 +453,7 @@ describe('insufficient credentials', () => {
   );
 
   it.each(withKey.filter(({ security }) => security.some(({ userToken }) => userToken)))(
-    "$operationId: returns 401 for a token of another partner's customer, for any ID",
+    "$operationId: returns 401 for any ID if the token belongs to another partner's customer",
     async (operation) => {
       const credentials = { apiKey: stranger.apiKey, userToken: token.maker };
       expect(summaryOf(await askBoth(operation, owners, credentials))).toMatchObject({
