@@ -319,72 +319,78 @@ describe('session access', () => {
     ['otherPartner', 'otherCustomer', 'partner', 'customer', 'link'].map((tenant) => ({ role, tenant })),
   );
 
-  it.each(cases)('session access is as specified for the role $role and data of the tenant $tenant', async ({ role, tenant }) => {
-    const browser = browserOf(role);
-    const { marker, target } = tenantOf(tenant);
-    const isOwn = role === tenant || (role === 'customer' && tenant === 'link');
-    const wrong: string[] = [];
-    for (const call of callsOf({ marker, target })) {
-      const { status, text } = await ask(browser, call);
-      const allowed = rows[call.operation]?.[role];
-      const isDenied = status === 403 && codeOf(text) === 'scope_missing';
-      const expectsDenial = allowed === 'denied' || (allowed === 'linked' && !isOwn);
-      const problem = `${call.operation}: HTTP ${status} ${text.slice(0, 200)}`;
-      if (isDenied !== expectsDenial || (status === 403 && !isDenied) || status === 401 || status >= 500)
-        wrong.push(problem);
-      // Imports belong to the partner, so a partner reads those that this test created for its customers.
-      const isOfPartner = rows[call.operation] === ofPartner && role === 'partner' && tenant !== 'otherPartner';
-      // A partner may list the audiences of its customers.
-      const isListed = call.path.endsWith('customer=*') && role === 'partner' && tenant !== 'otherPartner';
-      // An operator sees the paths of all jobs.
-      const isOfOperator = allowed === 'own' && role === 'operator';
-      const mayKnow =
-        isListed ||
-        isOwn ||
-        isOfPartner ||
-        isOfOperator ||
-        call.operation === 'listEvents' ||
-        call.operation === 'listImportLogs';
-      if (!mayKnow && text.includes(marker)) wrong.push(`reveals ${problem}`);
-      if (expectsDenial || isOfOperator || !/\/\d+|\/uploads\/./.test(call.path)) continue;
-      // Another tenant's data is reported as missing, whatever the call would do with it.
-      const isForeign = !isOwn && !isOfPartner;
-      // A customer's path outside its folder is rejected before anything is looked up. The other call is a rename.
-      const isPathRejected = status === 400 && codeOf(text) === 'invalid_file_path';
-      if (isForeign && status !== 404 && !isPathRejected) wrong.push(`finds ${problem}`);
-      // The same operation on the role's own data shows that the call itself is valid. Nothing was exported.
-      const readsOwn = !isForeign && call.method === 'GET' && !/(?:Rejects|Proof)$/.test(call.operation);
-      if (readsOwn && status === 404) wrong.push(problem);
-    }
-    expect(wrong).toEqual([]);
-  });
-
-  it.each(['cross-site', 'same-site'])('session access is denied for every request that a %s page starts', async (site) => {
-    const headers = { 'sec-fetch-site': site };
-    for (const role of ['partner', 'customer', 'link'] as const) {
+  it.each(cases)(
+    'session access is as specified for the role $role and data of the tenant $tenant',
+    async ({ role, tenant }) => {
       const browser = browserOf(role);
-      const before = await (await browser.request('/v1/limits')).text();
-      const calls = callsOf(tenantOf(role)).filter(({ operation }) => rows[operation]?.[role] !== 'denied');
-      expect(calls.map(({ operation }) => operation)).toContain('getComposition');
-      for (const { operation, method, path, body } of calls) {
-        const response = await browser.request(path, {
-          method,
-          headers,
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        });
-        const text = await response.text();
-        expect([response.status, codeOf(text)], `${operation} ${role}`).toEqual([403, 'csrf_token_invalid']);
+      const { marker, target } = tenantOf(tenant);
+      const isOwn = role === tenant || (role === 'customer' && tenant === 'link');
+      const wrong: string[] = [];
+      for (const call of callsOf({ marker, target })) {
+        const { status, text } = await ask(browser, call);
+        const allowed = rows[call.operation]?.[role];
+        const isDenied = status === 403 && codeOf(text) === 'scope_missing';
+        const expectsDenial = allowed === 'denied' || (allowed === 'linked' && !isOwn);
+        const problem = `${call.operation}: HTTP ${status} ${text.slice(0, 200)}`;
+        if (isDenied !== expectsDenial || (status === 403 && !isDenied) || status === 401 || status >= 500)
+          wrong.push(problem);
+        // Imports belong to the partner, so a partner reads those that this test created for its customers.
+        const isOfPartner = rows[call.operation] === ofPartner && role === 'partner' && tenant !== 'otherPartner';
+        // A partner may list the audiences of its customers.
+        const isListed = call.path.endsWith('customer=*') && role === 'partner' && tenant !== 'otherPartner';
+        // An operator sees the paths of all jobs.
+        const isOfOperator = allowed === 'own' && role === 'operator';
+        const mayKnow =
+          isListed ||
+          isOwn ||
+          isOfPartner ||
+          isOfOperator ||
+          call.operation === 'listEvents' ||
+          call.operation === 'listImportLogs';
+        if (!mayKnow && text.includes(marker)) wrong.push(`reveals ${problem}`);
+        if (expectsDenial || isOfOperator || !/\/\d+|\/uploads\/./.test(call.path)) continue;
+        // Another tenant's data is reported as missing, whatever the call would do with it.
+        const isForeign = !isOwn && !isOfPartner;
+        // A customer's path outside its folder is rejected before anything is looked up. The other call is a rename.
+        const isPathRejected = status === 400 && codeOf(text) === 'invalid_file_path';
+        if (isForeign && status !== 404 && !isPathRejected) wrong.push(`finds ${problem}`);
+        // The same operation on the role's own data shows that the call itself is valid. Nothing was exported.
+        const readsOwn = !isForeign && call.method === 'GET' && !/(?:Rejects|Proof)$/.test(call.operation);
+        if (readsOwn && status === 404) wrong.push(problem);
       }
-      // No report was computed, so the privacy budget is unchanged.
-      const { reports } = limitsSchema.parse(await (await browser.request('/v1/limits')).json());
-      expect(reports).toEqual(limitsSchema.parse(JSON.parse(before)).reports);
-    }
-    for (const { path } of operationsOf(parseOpenApi(readOpenApiText()))) {
-      if (!path.startsWith('/v1/operator/')) continue;
-      const response = await browserOf('operator').request(path.replaceAll(/\{\w+\}/g, '1'), { headers });
-      expect([response.status, codeOf(await response.text())], path).toEqual([403, 'csrf_token_invalid']);
-    }
-  });
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it.each(['cross-site', 'same-site'])(
+    'session access is denied for every request that a %s page starts',
+    async (site) => {
+      const headers = { 'sec-fetch-site': site };
+      for (const role of ['partner', 'customer', 'link'] as const) {
+        const browser = browserOf(role);
+        const before = await (await browser.request('/v1/limits')).text();
+        const calls = callsOf(tenantOf(role)).filter(({ operation }) => rows[operation]?.[role] !== 'denied');
+        expect(calls.map(({ operation }) => operation)).toContain('getComposition');
+        for (const { operation, method, path, body } of calls) {
+          const response = await browser.request(path, {
+            method,
+            headers,
+            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          });
+          const text = await response.text();
+          expect([response.status, codeOf(text)], `${operation} ${role}`).toEqual([403, 'csrf_token_invalid']);
+        }
+        // No report was computed, so the privacy budget is unchanged.
+        const { reports } = limitsSchema.parse(await (await browser.request('/v1/limits')).json());
+        expect(reports).toEqual(limitsSchema.parse(JSON.parse(before)).reports);
+      }
+      for (const { path } of operationsOf(parseOpenApi(readOpenApiText()))) {
+        if (!path.startsWith('/v1/operator/')) continue;
+        const response = await browserOf('operator').request(path.replaceAll(/\{\w+\}/g, '1'), { headers });
+        expect([response.status, codeOf(await response.text())], path).toEqual([403, 'csrf_token_invalid']);
+      }
+    },
+  );
 
   it('requires a CSRF token for every operation whose method is not GET', async () => {
     const browser = await signInWithKey(api.url, partner.apiKey);

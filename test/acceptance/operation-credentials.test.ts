@@ -411,28 +411,25 @@ describe('insufficient credentials', () => {
     },
   );
 
-  it.each(ofOperators)(
-    '$operationId: returns 403 to every key and every partner session',
-    async (operation) => {
-      const detail = 'Only an operator who is signed in to the console has the scope "operator".';
-      const refusal = { status: 403, code: 'scope_missing', detail };
-      const { cookie } = await operatorHeaders(stores);
-      for (const apiKey of [owner.apiKey, stranger.apiKey, ...only.values()]) {
-        expect(summaryOf(await askBoth(operation, owners, { apiKey }))).toEqual(refusal);
-        // The key takes precedence over the cookie.
-        expect(summaryOf(await askBoth(operation, owners, { apiKey, cookie }))).toEqual(refusal);
-        expect(summaryOf(await askBoth(operation, owners, { apiKey, userToken: token.maker }))).toEqual(refusal);
-      }
-      const sessions = await Promise.all(
-        [{}, { user_token: token.maker }].map((more) => signIn({ api_key: owner.apiKey, ...more })),
-      );
-      for (const session of sessions) {
-        expect(summaryOf(await askBoth(operation, owners, { cookie: session }))).toEqual(refusal);
-      }
-      expect((await ask(operation, owners, { cookie })).status).toBe(200);
-      expect(operation.security).toEqual([{ session: ['operator'] }]);
-    },
-  );
+  it.each(ofOperators)('$operationId: returns 403 to every key and every partner session', async (operation) => {
+    const detail = 'Only an operator who is signed in to the console has the scope "operator".';
+    const refusal = { status: 403, code: 'scope_missing', detail };
+    const { cookie } = await operatorHeaders(stores);
+    for (const apiKey of [owner.apiKey, stranger.apiKey, ...only.values()]) {
+      expect(summaryOf(await askBoth(operation, owners, { apiKey }))).toEqual(refusal);
+      // The key takes precedence over the cookie.
+      expect(summaryOf(await askBoth(operation, owners, { apiKey, cookie }))).toEqual(refusal);
+      expect(summaryOf(await askBoth(operation, owners, { apiKey, userToken: token.maker }))).toEqual(refusal);
+    }
+    const sessions = await Promise.all(
+      [{}, { user_token: token.maker }].map((more) => signIn({ api_key: owner.apiKey, ...more })),
+    );
+    for (const session of sessions) {
+      expect(summaryOf(await askBoth(operation, owners, { cookie: session }))).toEqual(refusal);
+    }
+    expect((await ask(operation, owners, { cookie })).status).toBe(200);
+    expect(operation.security).toEqual([{ session: ['operator'] }]);
+  });
 
   it.each(withKey)("$operationId: treats another partner's ID as unknown", async (operation) => {
     const { ofOtherPartner } = rowOf(operation);

@@ -97,18 +97,21 @@ describe('self-service access', () => {
       expect(JSON.stringify(keys)).not.toContain('hash');
     });
 
-    it.each(scopes)('a key without %s can neither create a key with this scope nor rotate one that has it', async (scope) => {
-      await freshPartner();
-      const fewer = await keyWith(scopes.filter((one) => one !== scope));
-      const made = await send(fewer, 'POST', '/v1/keys', { scopes: [scope] });
-      // A key without keys:write cannot call the operation at all.
-      const code = scope === 'keys:write' ? 'scope_missing' : 'scope_not_grantable';
-      expect([made.status, made.code]).toEqual([403, code]);
-      const [first] = await list(partner.apiKey, '/v1/keys');
-      const rotated = await send(fewer, 'POST', `/v1/keys/${String(first?.['key_id'])}/rotate`, {});
-      expect([rotated.status, rotated.code]).toEqual([403, code]);
-      expect(await statusOf(partner.apiKey)).toBe(200);
-    });
+    it.each(scopes)(
+      'a key without %s can neither create a key with this scope nor rotate one that has it',
+      async (scope) => {
+        await freshPartner();
+        const fewer = await keyWith(scopes.filter((one) => one !== scope));
+        const made = await send(fewer, 'POST', '/v1/keys', { scopes: [scope] });
+        // A key without keys:write cannot call the operation at all.
+        const code = scope === 'keys:write' ? 'scope_missing' : 'scope_not_grantable';
+        expect([made.status, made.code]).toEqual([403, code]);
+        const [first] = await list(partner.apiKey, '/v1/keys');
+        const rotated = await send(fewer, 'POST', `/v1/keys/${String(first?.['key_id'])}/rotate`, {});
+        expect([rotated.status, rotated.code]).toEqual([403, code]);
+        expect(await statusOf(partner.apiKey)).toBe(200);
+      },
+    );
 
     it('a key that was created with another key never expires later than that key', async () => {
       await freshPartner();

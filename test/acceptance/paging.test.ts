@@ -110,11 +110,14 @@ describe('lists of imports and attributes', () => {
     }
   });
 
-  it.each([imports, attributes])("GET %s shows no data of another partner, even with that partner's cursor", async (path) => {
-    const stranger = await createPartner(market.stores.environment);
-    const link = (await market.api.request(`${path}?limit=1`)).headers.get('link') ?? '';
-    const next = /<([^>]+)>/.exec(link)?.[1] ?? '';
-    const answer = await apiClient(market.service.url, stranger.apiKey).request(next);
-    expect([answer.status, await answer.json()]).toEqual([200, []]);
-  });
+  it.each([imports, attributes])(
+    "GET %s shows no data of another partner, even with that partner's cursor",
+    async (path) => {
+      const stranger = await createPartner(market.stores.environment);
+      const link = (await market.api.request(`${path}?limit=1`)).headers.get('link') ?? '';
+      const next = /<([^>]+)>/.exec(link)?.[1] ?? '';
+      const answer = await apiClient(market.service.url, stranger.apiKey).request(next);
+      expect([answer.status, await answer.json()]).toEqual([200, []]);
+    },
+  );
 });

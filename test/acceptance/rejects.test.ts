@@ -101,38 +101,42 @@ describe("an import's rejected rows", () => {
     return id;
   };
 
-  it('rejected rows are exported completely, with the line number, reason, and text of each row', { timeout: 900_000 }, async () => {
-    const rows = inject('campaign') === 'long' ? 10_000_000 : 100_000;
-    const content = Buffer.concat([...rowsWithBadOnes(rows)]);
-    await market.partner.upload('large.csv.gz', gzipSync(content, { level: 1 }));
-    const id = await imported('large.csv.gz');
-    const log = await market.api.get(id);
-    expect(log.errors?.map(({ count }) => count)).toEqual(Array.from({ length: 8 }, () => rows / 80));
-    const loadSeconds = (Date.parse(log.finished_at ?? '') - Date.parse(log.started_at ?? '')) / 1000;
+  it(
+    'rejected rows are exported completely, with the line number, reason, and text of each row',
+    { timeout: 900_000 },
+    async () => {
+      const rows = inject('campaign') === 'long' ? 10_000_000 : 100_000;
+      const content = Buffer.concat([...rowsWithBadOnes(rows)]);
+      await market.partner.upload('large.csv.gz', gzipSync(content, { level: 1 }));
+      const id = await imported('large.csv.gz');
+      const log = await market.api.get(id);
+      expect(log.errors?.map(({ count }) => count)).toEqual(Array.from({ length: 8 }, () => rows / 80));
+      const loadSeconds = (Date.parse(log.finished_at ?? '') - Date.parse(log.started_at ?? '')) / 1000;
 
-    const done = await exported(market.api, id);
-    expect(done).toMatchObject({
-      status: 2,
-      files_total: 1,
-      files_done: 1,
-      files_failed: 0,
-      rows: rows / 10,
-      error: null,
-    });
-    expect(done.bytes_read).toBe(done.bytes_total);
-    const seconds = (Date.parse(done.finished_at ?? '') - Date.parse(done.requested_at)) / 1000;
-    process.stdout.write(`${rows} rows: loaded in ${loadSeconds} s, rejected rows exported in ${seconds} s\n`);
-    // A small load is so fast that the ratio would mainly depend on the interval between two checks for exports.
-    expect(seconds / loadSeconds).toBeLessThanOrEqual(inject('campaign') === 'long' ? 1 : Number.POSITIVE_INFINITY);
+      const done = await exported(market.api, id);
+      expect(done).toMatchObject({
+        status: 2,
+        files_total: 1,
+        files_done: 1,
+        files_failed: 0,
+        rows: rows / 10,
+        error: null,
+      });
+      expect(done.bytes_read).toBe(done.bytes_total);
+      const seconds = (Date.parse(done.finished_at ?? '') - Date.parse(done.requested_at)) / 1000;
+      process.stdout.write(`${rows} rows: loaded in ${loadSeconds} s, rejected rows exported in ${seconds} s\n`);
+      // A small load is so fast that the ratio would mainly depend on the interval between two checks for exports.
+      expect(seconds / loadSeconds).toBeLessThanOrEqual(inject('campaign') === 'long' ? 1 : Number.POSITIVE_INFINITY);
 
-    const [file] = await filesOf(market.api, id);
-    expect(file).toMatchObject({
-      file: 'large.csv.gz',
-      rejects_path: `rejects/${id}/1/large.csv.gz.csv.gz`,
-      rows: rows / 10,
-    });
-    expect((await download(file)).equals(bruteForce('large.csv.gz', content)), 'the same bytes').toBe(true);
-  });
+      const [file] = await filesOf(market.api, id);
+      expect(file).toMatchObject({
+        file: 'large.csv.gz',
+        rejects_path: `rejects/${id}/1/large.csv.gz.csv.gz`,
+        rows: rows / 10,
+      });
+      expect((await download(file)).equals(bruteForce('large.csv.gz', content)), 'the same bytes').toBe(true);
+    },
+  );
 
   it('exported rows are listed per file, and files without rejected rows are omitted', async () => {
     const id = await imported('two/', { compressed: false });

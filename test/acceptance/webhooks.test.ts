@@ -332,14 +332,17 @@ describe('webhooks', () => {
     await remove(id);
   });
 
-  it.each(['', ' ', '-1', '1e3', '0x10', '1&after=2'])('rejects a request for events after the invalid sequence number "%s"', async (after) => {
-    const answer = await market.api.request(`/v1/events?after=${after}`);
-    const detail = 'after must be a whole number from 0 to 999,999,999,999,999.';
-    expect(await read(answer, 400)).toMatchObject({
-      code: 'invalid_request',
-      errors: [{ parameter: 'after', detail }],
-    });
-  });
+  it.each(['', ' ', '-1', '1e3', '0x10', '1&after=2'])(
+    'rejects a request for events after the invalid sequence number "%s"',
+    async (after) => {
+      const answer = await market.api.request(`/v1/events?after=${after}`);
+      const detail = 'after must be a whole number from 0 to 999,999,999,999,999.';
+      expect(await read(answer, 400)).toMatchObject({
+        code: 'invalid_request',
+        errors: [{ parameter: 'after', detail }],
+      });
+    },
+  );
 
   it('lists the newest events first, in pages that continue with older ones', async () => {
     const { webhook_id: id } = await create('newest');

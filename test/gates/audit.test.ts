@@ -97,12 +97,15 @@ describe('the dependency audit', () => {
     expect(queried).not.toContain('vitest');
   });
 
-  it.each(inLongRun ? ['high', 'critical'] : ['high'])('fails if it finds a vulnerability with the severity %s', async (severity) => {
-    const { url } = await startRegistry(answerFlaw(severity));
-    const ran = await audit(url);
-    expect(codeOf(ran, `${severity}: commander`)).toBe(1);
-    expect(codeOf(ran, 'Planted (https://advisories.example/1)')).toBe(1);
-  });
+  it.each(inLongRun ? ['high', 'critical'] : ['high'])(
+    'fails if it finds a vulnerability with the severity %s',
+    async (severity) => {
+      const { url } = await startRegistry(answerFlaw(severity));
+      const ran = await audit(url);
+      expect(codeOf(ran, `${severity}: commander`)).toBe(1);
+      expect(codeOf(ran, 'Planted (https://advisories.example/1)')).toBe(1);
+    },
+  );
 
   it.runIf(inLongRun)('queries the registry even if npm is configured to be offline', async () => {
     const { url } = await startRegistry(answerFlaw('high'));

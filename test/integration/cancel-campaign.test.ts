@@ -255,9 +255,13 @@ describe('loads that are canceled at random moments and retried', () => {
     },
   );
 
-  it('canceled loads leave nothing behind, and every record agrees with the stored rows', { timeout: 300_000 }, async () => {
-    expect(await leftovers(deps, stores)).toEqual([]);
-    const { code, out } = await runOperator(stores.environment, ['audit']);
-    expect([code, out]).toEqual([0, expect.stringContaining(' 0 with differences')]);
-  });
+  it(
+    'canceled loads leave nothing behind, and every record agrees with the stored rows',
+    { timeout: 300_000 },
+    async () => {
+      expect(await leftovers(deps, stores)).toEqual([]);
+      const { code, out } = await runOperator(stores.environment, ['audit']);
+      expect([code, out]).toEqual([0, expect.stringContaining(' 0 with differences')]);
+    },
+  );
 });

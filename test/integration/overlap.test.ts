@@ -171,8 +171,11 @@ describe('the overlap of audiences', () => {
     expect((await ask(api, [one, 999_999])).json()).toMatchObject({ detail: 'Audience 999999 does not exist.' });
   });
 
-  it.each([[[1]], [[1, 1]], [Array.from({ length: 11 }, (_, n) => n + 1)]])('rejects the list of audiences %j', async (ids) => {
-    const answer = await ask(await startApi({}), ids);
-    expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_request' });
-  });
+  it.each([[[1]], [[1, 1]], [Array.from({ length: 11 }, (_, n) => n + 1)]])(
+    'rejects the list of audiences %j',
+    async (ids) => {
+      const answer = await ask(await startApi({}), ids);
+      expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_request' });
+    },
+  );
 });

@@ -22,28 +22,31 @@ describe('a misconfigured installation', () => {
     await (await shared)?.stop();
   });
 
-  it.each(cases)('in case $number ($title), nothing is lost, and the problem is named', async ({ number, title, run }) => {
-    const own: Installation[] = [];
-    const empty = async (): Promise<Installation> => {
-      const installation = await startInstallation();
-      own.push(installation);
-      return installation;
-    };
-    const sites = {
-      shared: async () => newSite(await (shared ??= startInstallation())),
-      own: async () => newSite(await empty()),
-      empty,
-    };
-    let finding: Finding;
-    try {
-      finding = await run(sites);
-    } finally {
-      await (await shared)?.stopWorkers();
-      for (const installation of own) await installation.stop();
-    }
-    table.push(`${number} ${title} | ${finding.outcome}: ${finding.says} | ${finding.named}`);
-    expect(finding.outcome).not.toBe('unexplained');
-    expect(finding.wrong).toEqual([]);
-    expect(finding.named).not.toMatch(/^(?:$|not named)/);
-  });
+  it.each(cases)(
+    'in case $number ($title), nothing is lost, and the problem is named',
+    async ({ number, title, run }) => {
+      const own: Installation[] = [];
+      const empty = async (): Promise<Installation> => {
+        const installation = await startInstallation();
+        own.push(installation);
+        return installation;
+      };
+      const sites = {
+        shared: async () => newSite(await (shared ??= startInstallation())),
+        own: async () => newSite(await empty()),
+        empty,
+      };
+      let finding: Finding;
+      try {
+        finding = await run(sites);
+      } finally {
+        await (await shared)?.stopWorkers();
+        for (const installation of own) await installation.stop();
+      }
+      table.push(`${number} ${title} | ${finding.outcome}: ${finding.says} | ${finding.named}`);
+      expect(finding.outcome).not.toBe('unexplained');
+      expect(finding.wrong).toEqual([]);
+      expect(finding.named).not.toMatch(/^(?:$|not named)/);
+    },
+  );
 });
