@@ -2,7 +2,7 @@ import type { DemoAccount } from './demo-provider.ts';
 
 export const demoCustomer = 'Retail Co';
 
-/** One account for every role that signs in. */
+/** One account for each role that can sign in. */
 export function demoAccounts(partner: string): DemoAccount[] {
   const ofPartner = { inlet_partner: partner };
   return [

@@ -3,7 +3,8 @@ import { text } from 'node:stream/consumers';
 import OpenIdProvider, { interactionPolicy } from 'oidc-provider';
 import { newSigningKey } from './signing-key.ts';
 
-// A real OpenID provider on loopback for the sign-in to the console. A page offers the accounts, without a password.
+// A real OpenID provider on the loopback address for console sign-ins. A page lists the accounts, which have no
+// passwords.
 
 export type DemoAccount = {
   readonly id: string;
@@ -91,7 +92,7 @@ type ProviderSettings = {
 async function providerOf(settings: ProviderSettings): Promise<OpenIdProvider> {
   const { issuer, consoleUrl, clientSecret, accountsOf } = settings;
   const policy = interactionPolicy.base();
-  // The page is shown at every sign-in, so that a developer can change the account.
+  // The page is shown at every sign-in, so that a developer can switch accounts.
   policy
     .get('login')
     ?.checks.add(

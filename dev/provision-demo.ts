@@ -51,7 +51,7 @@ export async function provisionDemo(config: Config): Promise<DemoPartner> {
   }
 }
 
-/** Uploads files as a partner does, with the partner's credentials to the partner's prefix. */
+/** Uploads files to the partner's prefix with the partner's credentials, as a partner would. */
 async function uploadSamples(config: Config, partner: DemoPartner): Promise<void> {
   const s3 = connectS3({
     endpoint: config.INLET_S3_ENDPOINT ?? null,

@@ -38,7 +38,7 @@ function row(n: number): string {
   return n % 5 === 0 ? `${deviceId(n)},${first}|music` : `${deviceId(n)},${first}`;
 }
 
-/** Device IDs are deterministic, so that every start creates the same devices. */
+/** Device IDs are deterministic, so that every run creates the same devices. */
 function deviceId(n: number): string {
   const hex = createHash('md5').update(String(n)).digest('hex');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

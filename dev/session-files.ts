@@ -6,7 +6,9 @@ import type { DemoSession } from './demo-session.ts';
 export const issuedFile = '.dev/issued.json';
 export const environmentFile = '.dev/inlet.env';
 
-/** Writes the credentials of the demo partner in the form of `inlet partner create`, for `inlet login --from`. */
+/**
+ * Writes the credentials of the demo partner in the output format of `inlet partner create`, for `inlet login --from`.
+ */
 export async function writeIssued(
   session: DemoSession,
   storage: { readonly endpoint: string | null; readonly region: string },
@@ -32,7 +34,7 @@ export async function writeIssued(
   );
 }
 
-/** Writes the settings of the service, for the operator commands in another shell. */
+/** Writes the settings of the service for operator commands in another shell. */
 export async function writeEnvironment(environment: Readonly<Record<string, string>>): Promise<void> {
   const lines = Object.entries(environment).map(([name, value]) => `${name}='${value.replaceAll("'", `'\\''`)}'\n`);
   await writePrivately(environmentFile, lines.join(''));

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** All checks that need no server, cheapest first. */
+/** All checks that need no server, fastest first. */
 const gates = [
   { name: 'format', script: 'check:format' },
   { name: 'lint and layers', script: 'check:lint' },

@@ -6,7 +6,7 @@ import { dumpClickhouse } from './schema/dump-clickhouse.ts';
 import { dumpPostgres } from './schema/dump-postgres.ts';
 import { createEmptyStores } from './schema/empty-stores.ts';
 
-/** Dumps the migrated schemas of empty stores. Needs the servers of `npm run stack:up`. */
+/** Dumps the migrated schemas of empty stores. Needs the servers that `npm run stack:up` starts. */
 const stores = await createEmptyStores('one');
 try {
   await migrate(stores.config, createLogger({ name: 'dump-schema', level: 'warn' }));

@@ -10,7 +10,10 @@ import { packagesPage } from './pages/packages-page.ts';
 import { openApiPage } from './pages/openapi-page.ts';
 import { sdkCodesPage, sdkOperationsPage, sdkSchemasPage } from './pages/sdk-pages.ts';
 
-/** Writes the files that are generated from the code and the lock file. With --check, only fails if a file is stale. */
+/**
+ * Writes the files that are generated from the code and the lock file. With --check, writes nothing and fails if a file
+ * is stale.
+ */
 const pages = [
   { path: 'docs/errors.md', make: errorsPage },
   { path: 'docs/configuration.md', make: configurationPage },

@@ -39,7 +39,7 @@ function release(wanted: string): void {
   for (const { path } of files) print(`  ${path}`);
   print(`\n${changes}\n`);
   if (!values.yes) {
-    print('Dry run: nothing was changed. Run again with --yes to write these files, commit and tag.');
+    print('Dry run: nothing was changed. Run again with --yes to write these files, commit them, and add the tag.');
     return;
   }
   for (const { path, text } of files) writeFileSync(path, text);

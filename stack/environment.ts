@@ -7,8 +7,8 @@ export const directoryOverride = process.env['INLET_STACK_DIR'];
 export const isFastButNotDurable = process.env['INLET_STACK_FAST'] === '1';
 
 /**
- * The environment of a ClickHouse server. The library makes fsync return at once. Inlet's tables ask for fsync, so no setting of
- * the server could turn it off.
+ * The environment of a ClickHouse server. The library makes fsync return immediately. Inlet's tables request fsync, so
+ * no server setting could turn it off.
  */
 export const clickhouseEnvironment = isFastButNotDurable
   ? { ...process.env, LD_PRELOAD: 'libeatmydata.so' }

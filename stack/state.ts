@@ -12,7 +12,7 @@ const zookeeperPortsSchema = z.object({ client: z.int(), quorum: z.int(), electi
 const oneOrTwo = z.coerce.number().pipe(z.union([z.literal(1), z.literal(2)]));
 const oneOrThree = z.coerce.number().pipe(z.union([z.literal(1), z.literal(3)]));
 
-/** How many servers a stack has. */
+/** The numbers of servers in a stack. */
 const sizes = { shardCount: oneOrTwo, replicaCount: oneOrTwo, zookeeperCount: oneOrThree };
 export const sizeSchema = z.object(sizes).partial();
 export type Size = z.infer<typeof sizeSchema>;

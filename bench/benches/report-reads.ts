@@ -142,7 +142,7 @@ async function readRow({ stores }: Running, audienceId: number): Promise<void> {
   );
 }
 
-/** Starts a process that does nothing. Its event loop delay is the time that it waits for a CPU core. */
+/** Starts a process that does nothing. Its event loop delay is the time for which it waits for a CPU core. */
 function startIdleProcess(): Monitored {
   const child = spawn(process.execPath, ['--import', monitor, '-e', 'setInterval(() => {}, 1000)']);
   let output = '';

@@ -3,7 +3,10 @@ import { type Plugin, defineConfig } from 'vite';
 /** The API that the development server forwards to: the one that `npm run dev` starts. */
 const api = 'http://127.0.0.1:8080';
 
-/** What all pages use, and what the report shares with some of them. The browser loads it together with the first script. */
+/**
+ * The modules that all pages use, and those that the report shares with other pages. The browser loads them together
+ * with the first script.
+ */
 const usedByReport =
   /node_modules|packages\/sdk|console\/src\/[^/]+\.ts$|components\/(?:page|state|page-not-loaded|budget|limit-notice|audience-picker|visible-text)\.tsx?$/;
 
@@ -33,8 +36,8 @@ export default defineConfig({
   build: {
     target: 'es2022',
     assetsInlineLimit: 0,
-    // One style sheet of 5 kB for all pages, and no preload code, so that a page's script is requested at once. The code that
-    // Vite adds for them takes about 100 ms on a slow processor.
+    // One style sheet of 5 kB for all pages, and no preload code, so that a page's script is requested immediately. The
+    // code that Vite adds for them takes about 100 ms on a slow processor.
     cssCodeSplit: false,
     modulePreload: {
       polyfill: false,
@@ -42,11 +45,11 @@ export default defineConfig({
     },
     rolldownOptions: {
       output: {
-        // Chromium then compiles all functions on another thread, instead of each one when it is called first.
+        // Chromium then compiles all functions on another thread, instead of each one when it is first called.
         postBanner: ({ name }) =>
           /^(?:base|index|composition-page)$/.test(name) ? '//# allFunctionsCalledOnLoad' : '',
-        // A few scripts compress better than one for each page, and need fewer requests. The earlier ones take what the
-        // later ones share.
+        // A few scripts compress better than one script per page, and need fewer requests. A module that several groups
+        // match is assigned to the first of them.
         codeSplitting: {
           groups: [
             { name: 'base', test: usedByReport, priority: 3 },

@@ -56,7 +56,7 @@ export const headers = {
   'retry-after': { description: 'Seconds to wait before a retry.', required: true, schema: text, example: '5' },
   'ratelimit-policy': {
     description:
-      "draft-ietf-httpapi-ratelimit-headers: the quota (`q`) per window of `w` seconds, for the API key and for all of the partner's API keys. In the console, `session` and `sessions` take their place: the user, and all of the partner's users.",
+      "draft-ietf-httpapi-ratelimit-headers: the quota (`q`) per window of `w` seconds, for the API key and for all of the partner's API keys. In the console, these are `session`, for the user, and `sessions`, for all of the partner's users.",
     required: true,
     schema: text,
     example: '"key";q=300;w=60, "partner";q=1200;w=60',

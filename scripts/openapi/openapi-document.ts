@@ -32,13 +32,13 @@ Within a version, responses may get additional fields. Unknown fields in a reque
 const tags = [
   {
     name: 'imports',
-    description: 'Marketplace imports: files of device IDs and attributes, and deletes of their data.',
+    description: 'Marketplace imports: files of device IDs and attributes, and deletes of attribute data.',
   },
   { name: 'audiences', description: 'First-party audiences, created from files of device IDs and events.' },
-  { name: 'uploads', description: 'Uploads of files to the shared bucket without storage credentials.' },
-  { name: 'events', description: 'A log of what has happened, for clients that react to it.' },
+  { name: 'uploads', description: 'File uploads to the shared bucket without storage credentials.' },
+  { name: 'events', description: 'A log of events, for clients that react to them.' },
   { name: 'keys', description: 'Your API keys.' },
-  { name: 'customers', description: 'Your customers, and the user tokens with which you act for them.' },
+  { name: 'customers', description: 'Your customers, and the user tokens that you use to act for them.' },
   { name: 'limits', description: 'Your rate and size limits.' },
   {
     name: 'operator',

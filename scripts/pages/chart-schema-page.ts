@@ -6,8 +6,8 @@ import { secretSettings } from '../../src/entry/secret-files.ts';
 const path = 'deploy/helm/inlet/values.schema.json';
 
 /**
- * Settings that are neither secrets nor allowed in `settings` of the chart. The image or the chart sets them, or only one command
- * or the tests use them.
+ * Settings that are not secrets but must not be set in `settings` of the chart. The image or the chart sets them, or
+ * only one command or the tests use them.
  */
 export const notAmongChartSettings = [
   'INLET_SHUTDOWN_GRACE_SECONDS',
@@ -26,7 +26,7 @@ export const notAmongChartSettings = [
   'INLET_WEBHOOK_TIME_SCALE',
 ];
 
-/** Generates only the names of the settings. The rest of the schema is edited in the file. */
+/** Generates only the names of the settings. The rest of the schema is edited by hand. */
 export function chartSchemaPage(): string {
   const excluded = new Set<string>([...secretSettings, ...notAmongChartSettings]);
   const settings = Object.keys(configSchema.shape);
@@ -42,7 +42,7 @@ export function chartSchemaPage(): string {
   return `${JSON.stringify(changed, null, 2)}\n`;
 }
 
-/** Helm reads only files in the folder of the chart, so the chart contains a copy of the alert rules. */
+/** Helm reads only files in the chart's folder, so the chart contains a copy of the alert rules. */
 export function chartAlertsPage(): string {
   return readFileSync('deploy/observability/alerts.yml', 'utf8');
 }

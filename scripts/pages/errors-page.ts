@@ -23,7 +23,7 @@ export function errorsPage(): string {
     ...responseCodes.flatMap(section),
     '## Job and file failures',
     '',
-    'These codes appear on records with status 3, never in an HTTP response.',
+    'These codes appear in records with status 3, never in an HTTP response.',
     '',
     ...records.flatMap(section),
     '## Operator command failures',

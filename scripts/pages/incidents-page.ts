@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 type Incident = Readonly<Record<'symptom' | 'check' | 'action', string>> & {
   /** The alerts that the symptom names. */
   readonly alerts: readonly string[];
-  /** The codes and the dependencies that the symptom says `inlet lanes` shows. */
+  /** The codes and dependencies that, according to the symptom, `inlet lanes` shows. */
   readonly failures: readonly string[];
   /** The faults of replicas that the symptom says the engine page shows. */
   readonly faults: readonly string[];
@@ -14,8 +14,8 @@ type Section = { readonly id: string; readonly title: string; readonly incidents
 const path = 'docs/operators/incidents.md';
 
 /**
- * packages/console/src/generated/incidents.ts: what to do for each symptom. A paged operator reads it beside the alert, without
- * access to the documentation.
+ * packages/console/src/generated/incidents.ts: what to do for each symptom. An operator who is paged reads it next to
+ * the alert, without access to the documentation.
  */
 export function consoleIncidentsPage(): string {
   const sections = readIncidents(readFileSync(path, 'utf8'));

@@ -31,7 +31,7 @@ describe('nextVersion', () => {
 });
 
 describe('bumpManifest', () => {
-  it('sets the new version of the package and of our packages that it depends on', () => {
+  it('sets the new version of the package and of its dependencies among our packages', () => {
     const text = '{\n  "version": "0.1.0",\n  "dependencies": { "@inlet/sdk": "0.1.0", "helm3-cli": "0.1.0" }\n}\n';
     expect(bumpManifest(text, '0.1.0', '0.2.0')).toBe(
       '{\n  "version": "0.2.0",\n  "dependencies": { "@inlet/sdk": "0.2.0", "helm3-cli": "0.1.0" }\n}\n',
@@ -53,7 +53,7 @@ describe('a lock file', () => {
   const bumped = bumpLockFile(text, manifest.version, '99.0.0');
   const changed = bumped.split('\n').filter((line, index) => line !== text.split('\n')[index]);
 
-  it('sets the new version of our packages only', () => {
+  it('sets the new version only for our packages', () => {
     const parsed = lockFile.parse(JSON.parse(bumped));
     expect(parsed.version).toBe('99.0.0');
     for (const [path, entry] of Object.entries(parsed.packages))

@@ -52,7 +52,7 @@ function idOf(n: number): string {
   return `5d000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 }
 
-/** Runs an example as a partner would, as plain JavaScript without types. */
+/** Runs an example as a partner would, in plain JavaScript without types. */
 export async function runExample(folder: string, program: string, { code }: Example): Promise<string> {
   const file = join(folder, `example-${process.pid}.mjs`);
   await writeFile(file, code);

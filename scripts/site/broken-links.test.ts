@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findBrokenLinks } from './broken-links.ts';
 
-it('finds links to pages, headings and files that the built site lacks', () => {
+it('finds links to pages, headings, and files that the built site lacks', () => {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-site-'));
   const files = {
     'index.html': `<a href="/a/">1</a><a href="/a/#there">2</a><img src="/x.svg"><a href="https://example.com/none">3</a>

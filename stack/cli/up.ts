@@ -68,7 +68,7 @@ async function up(size: Size): Promise<void> {
 
 const usage = 'Usage: npm run stack:up -- [--shards 1|2] [--replicas 1|2] [--zookeepers 1|3]';
 
-/** Sizes that are not given stay as they are. */
+/** Sizes that are not specified stay the same. */
 function readSize(): Size | null {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({ options: { shards: text, replicas: text, zookeepers: text } });

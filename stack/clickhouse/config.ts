@@ -22,7 +22,7 @@ export function serverName({ replicaCount }: State, server: ServerNumber): strin
   return replicaCount === 1 ? shard : `${shard}, replica ${String(replicaOf(server))}`;
 }
 
-/** Replicas fetch parts from each other at this address, so that an HTTP rule can recognize their requests. */
+/** The address at which replicas fetch parts from each other. An HTTP rule recognizes their requests by it. */
 const interserverHost = '127.0.0.2';
 
 export const clickhouseUser = 'inlet';
@@ -60,7 +60,7 @@ function clustersXml(state: State): string {
   return `<inlet_one>${first}</inlet_one>${two}${replicated}`;
 }
 
-/** What a server needs for replicated tables. */
+/** The configuration that a server needs for replicated tables. */
 function replicationXml({ ports, zookeeperCount }: State, server: ServerNumber): string {
   const http = String(ports.clickhouse[server - 1]?.http);
   const nodes = ports.zookeeper

@@ -1,7 +1,7 @@
-// Adapts ClickHouse's local mode, which libchdb.so contains, to the needs of a server. The engine's own code does the work. This
-// module changes a few function entries and pointers in the memory of this process, before the engine starts. The offsets belong
-// to one build, so the module checks the build ID and the bytes at every offset first. It is for development and tests only:
-// in production, Inlet runs with clickhouse-server.
+// Adapts ClickHouse's local mode, which is part of libchdb.so, to the needs of a server. The engine's own code does the
+// work. This module changes a few function entries and pointers in the memory of this process, before the engine
+// starts. The offsets belong to one build, so the module checks the build ID and the bytes at every offset first. It is
+// for development and tests only: in production, Inlet runs with clickhouse-server.
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 
 // Offsets in libchdb.so from @chdb/lib-linux-x64-gnu 26.7.3-stable.1.

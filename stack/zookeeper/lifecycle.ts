@@ -1,4 +1,4 @@
-// ZooKeeper coordinates the replicas of ClickHouse. In production, ClickHouse Keeper does the same, but libchdb.so does not
+// ZooKeeper coordinates the replicas of ClickHouse. In production, ClickHouse Keeper does this, but libchdb.so does not
 // contain it.
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
@@ -137,7 +137,7 @@ function start(member: Member): void {
   writeSecretFile(daemonOf(member).pidFile, String(child.pid));
 }
 
-/** Starts the members that do not run. Returns whether one had to be started. */
+/** Starts the members that are not running. Returns whether any member had to be started. */
 export async function ensureZookeeper(state: State): Promise<boolean> {
   const members = zookeeperMembers(state);
   if (members.length === 0) {

@@ -26,7 +26,7 @@ describe('inlet check', () => {
   it('exits 0 for valid files and reports how keys were checked', async () => {
     const { code, out, err } = await cli.run(['check', 'files']);
     expect(code).toBe(0);
-    expect(err).toMatch(/^Only the form of the keys was checked, with default limits\. .*--attributes.*\n$/);
+    expect(err).toMatch(/^Only the format of the keys was checked, with default limits\. .*--attributes.*\n$/);
     expect(out).toContain('files/good.csv: valid\n  rows:    2 rows, 2 valid, 0 rejected, ');
     expect(out).toContain('  columns: id, keys; separated by commas; header on line 1\n');
     expect(out).toContain('files/packed.csv.gz: valid');

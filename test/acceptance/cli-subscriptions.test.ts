@@ -35,7 +35,7 @@ describe('inlet subscriptions', () => {
     await waitUntil('it is imported', async () => (await out(`subscriptions show ${id}`)).includes('imported'));
     expect(await out('subscriptions list')).toMatch(new RegExp(`^ *${id} +active +in/ +immediately +0 +- +\\d+$`, 'm'));
     expect(await out(`subscriptions show ${id} --state imported`)).toMatch(/^in\/1\.csv +\d+ B .* imported +\d+ +-$/m);
-    expect(await out(`subscriptions show ${id} --state failed`)).toContain('No file has arrived.');
+    expect(await out(`subscriptions show ${id} --state failed`)).toContain('No files have arrived.');
     expect(await out(`subscriptions pause ${id}`)).toBe(`subscription ${id} is paused\n`);
     expect(await out(`subscriptions resume ${id}`)).toBe(`subscription ${id} is active\n`);
     expect(await out(`subscriptions update ${id} --daily-at 02:30`)).toBe(

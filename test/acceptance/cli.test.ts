@@ -118,7 +118,7 @@ describe('inlet in a script', () => {
   it('lists imports and stops watching when no job is open', async () => {
     const listed = z.array(importLogSchema).parse(await json('imports'));
     expect(listed.length).toBeGreaterThanOrEqual(4);
-    expect((await run('imports --type delete --path good')).out).toBe('No import matches.\n');
+    expect((await run('imports --type delete --path good')).out).toBe('No imports match.\n');
     const done = z.array(importLogSchema).parse(await json('imports --status done --type import --path good'));
     expect(done.length).toBeGreaterThan(0);
     expect(done.every(({ status, file_path }) => status === 2 && file_path.startsWith('good'))).toBe(true);
@@ -227,7 +227,7 @@ describe('inlet in a script', () => {
     const late = await run(`audience cancel ${id} ${append}`);
     expect([late.code, late.err]).toEqual([2, expect.stringContaining('append_not_cancelable')]);
     expect((await run('audience list --status failed --name mend')).out).toMatch(new RegExp(`^ *${id} +failed`, 'm'));
-    expect((await run('audience list --status done,running --name mend')).out).toBe('No audience matches.\n');
+    expect((await run('audience list --status done,running --name mend')).out).toBe('No audiences match.\n');
     await marketplace.partner.upload(`${path}2.csv`, `${device(2)},\n`);
     const retried = await run(`audience retry ${id} ${append} --failed-only --watch`);
     expect([retried.code, retried.out]).toEqual([

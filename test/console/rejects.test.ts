@@ -85,14 +85,14 @@ describe("the credentials of the partner's own bucket", () => {
     const retry = page.getByRole('dialog', { name: 'Retry import' });
     await expectAccessible(page, 'credentials for a retry');
     await retry.getByRole('radio', { name: 'A role' }).check();
-    await retry.getByRole('textbox', { name: 'ARN of the role' }).waitFor();
+    await retry.getByRole('textbox', { name: 'Role ARN' }).waitFor();
     expect(await retry.getByLabel('Secret access key').count()).toBe(0);
     await expectAccessible(page, 'a role for a retry');
     await retry.getByRole('radio', { name: 'An access key' }).check();
 
     const { secretAccessKey } = own.credentials;
     const fill = async (dialog: Locator, region: string): Promise<void> => {
-      await dialog.getByRole('textbox', { name: 'Region of the bucket' }).fill(region);
+      await dialog.getByRole('textbox', { name: 'Bucket region' }).fill(region);
       await dialog.getByRole('textbox', { name: 'Access key ID' }).fill(own.credentials.accessKeyId);
       await dialog.getByLabel('Secret access key').fill(secretAccessKey);
     };

@@ -83,7 +83,7 @@ describe('imports', () => {
     await page.getByRole('searchbox', { name: 'Path starts with' }).fill('');
     await expect.poll(paths).toHaveLength(2);
     await page.getByLabel('Created until').fill('2020-01-01');
-    await page.getByText('No import matches these filters').waitFor();
+    await page.getByText('No imports match these filters').waitFor();
   });
 });
 
@@ -181,7 +181,7 @@ describe('audiences', () => {
     expect(await names()).toEqual([expect.stringContaining('Of Retail'), expect.stringContaining('Of the partner')]);
     await page.getByRole('cell', { name: 'Retail Co' }).waitFor();
     expect(await page.getByRole('link', { name: 'Of Retail' }).count()).toBe(0);
-    await page.getByText('Only the customer itself can open its audiences').waitFor();
+    await page.getByText('The audiences of a customer can be opened only by a user of the customer').waitFor();
     const owner = page.getByRole('combobox', { name: 'Owner' });
     await owner.selectOption({ label: 'Retail Co' });
     await expect.poll(names).toEqual([expect.stringContaining('Of Retail')]);
@@ -334,7 +334,7 @@ describe('the composition report', () => {
     await page.getByRole('searchbox', { name: 'Find an attribute' }).fill('trav');
     await expect.poll(names).toEqual(['travel']);
     await page.getByRole('searchbox', { name: 'Find an attribute' }).fill('no such attribute');
-    await page.getByText('No attribute contains “\u2068no such attribute\u2069”').waitFor();
+    await page.getByText('No attributes contain “\u2068no such attribute\u2069”').waitFor();
     await page.getByRole('button', { name: 'Clear the search' }).click();
     await page.getByRole('combobox', { name: 'Split by' }).selectOption({ label: 'Event' });
     await page.waitForURL(/split=event/);

@@ -48,7 +48,7 @@ describe('signing in through an OpenID provider', () => {
     await page.goto('/console/imports?status=3');
     await signInAs(page, 'Dana Fox');
     await page.waitForURL('/console/imports?status=3');
-    await page.getByText('No import matches these filters').waitFor();
+    await page.getByText('No imports match these filters').waitFor();
   });
 
   it.for([

@@ -49,7 +49,7 @@ describe('the subscriptions page', () => {
     await line.getByText('Imported').waitFor();
     await partner.upload('daily/bad.csv', 'one column\n');
     await page.getByRole('row').filter({ hasText: 'daily/bad.csv' }).getByText('Failed').waitFor();
-    await page.getByRole('combobox', { name: 'Status of the files' }).selectOption({ label: 'Failed' });
+    await page.getByRole('combobox', { name: 'File status' }).selectOption({ label: 'Failed' });
     await line.waitFor({ state: 'detached' });
     await expectAccessibleInThemes(page, 'subscription');
     await page.getByRole('combobox', { name: 'Status of the files' }).selectOption({ label: 'All files' });
@@ -75,7 +75,7 @@ describe('the subscriptions page', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('when _DONE is written').waitFor();
     await partner.upload('daily/2.csv', `${device(2)},sport\n`);
-    await page.getByText('Waits for the marker').waitFor();
+    await page.getByText('Waiting for the marker').waitFor();
     await partner.upload('daily/_DONE', 'done\n');
     await page.getByRole('row').filter({ hasText: 'daily/2.csv' }).getByText('Imported').waitFor();
 

@@ -122,7 +122,7 @@ describe('the webhooks page', () => {
     const page = await openAs(partner.apiKey);
     await create(page);
     await page.getByRole('button', { name: 'Send a test event' }).click();
-    await page.getByText('Event 1 is a test.').waitFor();
+    await page.getByText('Test event 1 will be sent to this webhook.').waitFor();
     const line = delivery(page, 'webhook.test');
     await line.getByText('HTTP 302: redirects are not followed').waitFor();
     await line.getByText('Waiting').waitFor();
@@ -145,7 +145,7 @@ describe('the webhooks page', () => {
     await create(page);
     for (const sequence of [1, 2, 3]) {
       await page.getByRole('button', { name: 'Send a test event' }).click();
-      await page.getByText(`Event ${sequence} is a test.`).waitFor();
+      await page.getByText(`Test event ${sequence} will be sent to this webhook.`).waitFor();
     }
     await expect.poll(() => arrived().length).toBe(3);
     await page.getByRole('button', { name: 'Send events again …' }).click();
@@ -188,7 +188,7 @@ describe('the webhooks page', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Moved').waitFor();
     await page.getByRole('button', { name: 'Enable …' }).click();
-    await page.getByText(/It gets the events that it has missed/).waitFor();
+    await page.getByText(/It receives the events that it missed/).waitFor();
     await page.getByRole('button', { name: 'Enable the webhook' }).click();
     await delivery(page, 'import.failed').getByText('Delivered').waitFor();
     expect(typesArrived()).toContain('import.failed');

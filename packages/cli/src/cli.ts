@@ -84,13 +84,16 @@ export function createProgram(addMore?: (program: Command) => void): Command {
   return program;
 }
 
-/** Whether errors are printed as JSON. They can occur before the options are parsed. */
+/**
+ * Whether errors are printed as JSON. Reads the arguments directly, because errors can occur before the options are
+ * parsed.
+ */
 function isJsonRequested(): boolean {
   const end = process.argv.indexOf('--');
   return process.argv.slice(2, end === -1 ? undefined : end).includes('--json');
 }
 
-/** Runs the command line and sets the exit code. `toFailure` converts errors of the commands that `addMore` added. */
+/** Runs the command line and sets the exit code. `toFailure` converts errors from the commands that `addMore` added. */
 export async function run(program: Command, toFailure?: (error: unknown) => CliFailure | null): Promise<void> {
   process.stdout.on('error', exitOnClosedPipe);
   try {

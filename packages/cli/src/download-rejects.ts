@@ -35,7 +35,7 @@ function downloadFailure(name: string, reason: string): CliFailure {
   return new CliFailure({
     code: 'download_failed',
     detail: `${name} was not downloaded: ${reason}.`,
-    remedy: 'Run the command again. Complete files are exported only once.',
+    remedy: 'Run the command again. Files that were exported completely are not exported again.',
     exitCode: exitCode.unavailable,
   });
 }

@@ -5,19 +5,22 @@ import { hasExpired } from './expiry.ts';
 import { isIdle } from './idle.ts';
 import { repeat } from './repeat.ts';
 
-/** Set at sign-in. Every request carries it, so that the API rejects requests of a page that shows an earlier user. */
+/**
+ * Set at sign-in. It is sent with every request, so that the API rejects requests from a page that shows an earlier
+ * user.
+ */
 export const csrfToken = signal('');
 
 /** The public API, called with the session's cookie. The console has no other access. */
 export const api = new InletSession({ csrfToken: () => csrfToken.value, isIdle });
 
-/** Counts calls that the API rejected because the browser has another session now. */
+/** Counts calls that the API rejected because the browser now has another session. */
 export const rejectedCalls = signal(0);
 
 export type Loaded<T> = {
   /** The last value, which stays while a newer one is loading. Undefined before the first response. */
   readonly value: T | undefined;
-  /** Why the last call failed. It stays until a call succeeds. */
+  /** The reason why the last call failed. It stays until a call succeeds. */
   readonly problem: Problem | undefined;
   readonly isLoading: boolean;
   readonly next: Readonly<Record<string, string>> | null;
@@ -25,11 +28,16 @@ export type Loaded<T> = {
 };
 
 type LoadOptions<T> = {
-  /** Loads again this time after each response, while the page is visible. Undefined is the end of that. */
+  /**
+   * The delay after each response before the next call, while the page is visible. If undefined, there are no more
+   * calls.
+   */
   readonly refreshMs?: number | ((value: T) => number | undefined) | undefined;
-  /** Loads again when it changes. The last value stays until then, unlike with another key. */
+  /**
+   * A change triggers a new call. Unlike after a change of the key, the last value stays until the response arrives.
+   */
   readonly version?: string | number;
-  /** Calls nothing, for example until a form is complete. */
+  /** Makes no call, for example until a form is complete. */
   readonly isPaused?: boolean;
 };
 
@@ -49,7 +57,7 @@ export function useApi<T>(
   const fixedMs = typeof refreshMs === 'number' ? refreshMs : undefined;
   // If the user has signed in again in another tab, the API rejects calls that were sent with the earlier token.
   const token = csrfToken.value;
-  // Before the browser paints, which takes longer than sending the request.
+  // Runs before the browser paints, because painting takes longer than sending the request.
   useLayoutEffect(() => {
     if (isPaused) return undefined;
     return repeat(async (stopped) => {
@@ -67,7 +75,7 @@ export function useApi<T>(
       setState((last) => ({ ...last, problem: result.problem, isLoading: false }));
       return typeof refreshMs === 'function' ? retryMs : refreshMs;
     });
-    // `call` is a new function at every render; `key` and `version` say when its result can differ.
+    // `call` is a new function on every render. `key` and `version` change when its result can differ.
   }, [key, version, attempt, isPaused, fixedMs, token]);
   const current = state.key === key ? state : initial;
   return {
@@ -79,7 +87,7 @@ export function useApi<T>(
   };
 }
 
-/** Shows a notice if the session has ended, or if another user has signed in in another tab. */
+/** Shows a notice if the session has ended, or if another user has signed in through another tab. */
 export function noteExpiry(problem: Problem): void {
   if (problem.from !== 'api') return;
   if (problem.status === 401) hasExpired.value = true;

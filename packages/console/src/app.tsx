@@ -27,7 +27,7 @@ function Content() {
   if (current === null) {
     return (
       <main>
-        <Page title="The API did not answer" sub="Check your connection. Then try again.">
+        <Page title="The API did not respond" sub="Check your connection. Then try again.">
           <div>
             <button type="button" onClick={() => void loadSession()}>
               Try again
@@ -45,12 +45,12 @@ function Content() {
   return <Shell session={current} />;
 }
 
-/** The page would act as the user who has signed in last, so it shows nothing of the earlier one. */
+/** The page would act as the user who signed in last, so it shows none of the earlier user's data. */
 function OtherUser({ shown, next }: { readonly shown: SignedIn; readonly next: SignedIn }) {
   if (shown.role === 'link' && next.role === 'link') {
     return (
       <main>
-        <Page title="Another report was opened" sub="A browser keeps one report open at a time.">
+        <Page title="Another report was opened" sub="A browser can keep only one report open at a time.">
           <p>To see this report, open it again from the application of {shown.partner}.</p>
           <div>
             <a class="button primary" href={homeOf(next)} rel="external" target="_top">

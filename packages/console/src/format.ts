@@ -1,7 +1,7 @@
 import { once } from './once.ts';
 
-// Numbers, times, and sizes in the reader's language. The first formatter of a tab takes about 15 ms, because the browser
-// loads the data of the language, so none is created before it is used.
+// Numbers, times, and sizes in the reader's language. The first formatter of a tab takes about 15 ms, because the
+// browser loads the language data, so none is created before it is used.
 
 const integers = once(() => new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 }));
 const percents = once(
@@ -27,7 +27,7 @@ export function formatWholePercent(share: number): string {
   return wholePercents().format(share);
 }
 
-/** `1.8×`, or `1.21×` if one digit would look like `limit`. */
+/** `1.8×`, or `1.21×` if one decimal place would make the number look like `limit`. */
 export function formatFactor(index: number, limit: number): string {
   const isNear = Math.round(index * 10) === Math.round(limit * 10);
   return `${isNear ? significant().format(index) : factors().format(index)}×`;

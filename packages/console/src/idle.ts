@@ -1,13 +1,13 @@
-// The service ends a session after a time without activity. A page that refreshes itself is not activity, so its requests are
-// marked unless the user has done something recently.
+// The service ends a session after a period of inactivity. Automatic refreshes do not count as activity, so the
+// requests of a page are marked unless the user has done something recently.
 
 const idleAfterMs = 60_000;
 
 let lastInputAt = Date.now();
-/** Number of running tasks that the user has started, such as an upload. They are activity until they end. */
+/** Number of running tasks that the user has started, such as an upload. They count as activity until they end. */
 let tasks = 0;
 
-/** Call once. */
+/** Call this function once. */
 export function watchInput(): void {
   for (const type of ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart'])
     addEventListener(type, noteInput, { passive: true, capture: true });

@@ -1,5 +1,6 @@
-// Runs as a worker. The first formatter of a kind makes the browser load the data of the reader's language, which it then
-// shares with the page. On the page's own thread, this would take 15 to 30 ms, and 100 ms on a slow processor.
+// Runs as a web worker. The first formatter of each kind makes the browser load the data for the reader's language,
+// which the page can then use, too. On the page's own thread, this would take 15 to 30 ms, and 100 ms on a slow
+// processor.
 
 new Intl.NumberFormat().format(0);
 new Intl.RelativeTimeFormat().format(0, 'day');

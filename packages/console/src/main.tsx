@@ -10,12 +10,12 @@ loadLanguage();
 preloadPage(location.pathname);
 void start();
 
-/** The worker ends by itself. */
+/** The worker ends on its own. */
 function loadLanguage(): Worker {
   return new Worker(new URL('load-language.ts', import.meta.url), { type: 'module' });
 }
 
-/** The document shows the placeholders, because rendering them here would delay the page. */
+/** The placeholders are part of the document, because rendering them here would delay the page. */
 async function start(): Promise<void> {
   watchLeaving();
   await loadSession();

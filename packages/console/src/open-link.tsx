@@ -7,7 +7,7 @@ import { messageOf } from './sign-in.tsx';
 
 type State =
   | { readonly is: 'opening' }
-  /** Another user is signed in, whose session would end. */
+  /** Another user is signed in, and opening the link would end that session. */
   | { readonly is: 'asking'; readonly other: SignedIn }
   | { readonly is: 'failed'; readonly code: string; readonly mayReplace: boolean };
 
@@ -15,8 +15,8 @@ type State =
 const mayPass: ReadonlySet<string> = new Set(['network_failed', 'unavailable', 'too_many_requests']);
 
 /**
- * Opens a one-time link. The token is in the fragment, which browsers send to no server. It stays in the memory of the page,
- * so that a lost connection does not destroy the link.
+ * Opens a one-time link. The token is in the fragment, which browsers do not send to servers. The page keeps the token
+ * in memory, so that the link still works after a lost connection.
  */
 export function OpenLink() {
   const { route } = useLocation();
@@ -46,8 +46,8 @@ export function OpenLink() {
       {state.is === 'asking' && (
         <Page title="Open this report as a read-only link?" sub="You will be signed out.">
           <p>
-            This browser is signed in as <strong>{describeUser(state.other)}</strong>, and it has one session at a time.
-            The link works for one minute after it was created.
+            This browser is signed in as <strong>{describeUser(state.other)}</strong>, and it can have only one session at a time.
+            The link expires one minute after it was created.
           </p>
           <div class="row">
             <button type="button" class="primary" onClick={() => void open(true)}>

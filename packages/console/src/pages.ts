@@ -3,7 +3,7 @@ import { type Role } from './session.ts';
 import { lazy } from 'preact-iso';
 import type { AnyComponent } from 'preact';
 
-// Every page after sign-in, each loaded when it is opened first.
+// Every page after sign-in, each loaded when it is first opened.
 
 export type PageRoute = {
   readonly path: string;
@@ -11,7 +11,7 @@ export type PageRoute = {
   readonly component: AnyComponent & { readonly preload: () => Promise<unknown> };
 };
 
-/** The script of a page may be missing, for example, because a new release has replaced it. */
+/** The script of a page may be missing, for example because a new release has replaced it. */
 function page(load: () => Promise<AnyComponent>): PageRoute['component'] {
   return lazy(() => load().catch(() => PageNotLoaded));
 }
@@ -164,7 +164,7 @@ export const pages: readonly PageRoute[] = [
   },
 ];
 
-/** The page at a path, whoever may open it. */
+/** The page at a path, regardless of who may open it. */
 export function pageAt(path: string): PageRoute | undefined {
   return pages.find((of) => new RegExp(`^${of.path.replaceAll(/:\w+/g, '[^/]+')}/?$`).test(path));
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { repeat } from './repeat.ts';
 
-describe('a call that is repeated', () => {
+describe('a repeated call', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -33,7 +33,7 @@ describe('a call that is repeated', () => {
     return { run, signals, ended: () => ended };
   }
 
-  it('waits after each response, so that slow responses arrive', async () => {
+  it('waits after each response, so that slow responses are not aborted', async () => {
     const call = slowCall(10_000, 3_000);
     const stop = repeat(call.run, attention());
     await vi.advanceTimersByTimeAsync(12_999);
@@ -53,7 +53,7 @@ describe('a call that is repeated', () => {
     expect(call.signals).toHaveLength(1);
   });
 
-  it('waits while nobody is present, and runs at once afterward', async () => {
+  it('waits while nobody is present, and runs immediately afterward', async () => {
     const call = slowCall(1, 3_000);
     const reader = attention();
     const stop = repeat(call.run, reader);

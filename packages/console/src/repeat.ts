@@ -1,6 +1,6 @@
 import { hasExpired } from './expiry.ts';
 
-/** Whether somebody can see the page and its session can still answer. */
+/** Whether somebody can see the page and its session has not ended. */
 export type Attention = {
   readonly isPresent: () => boolean;
   /** Calls the listener when this may have changed. Returns the function that removes it. */
@@ -19,13 +19,13 @@ const ofReader: Attention = {
   },
 };
 
-/** Returns after how many milliseconds to run again, or undefined to stop. */
+/** Returns the delay in milliseconds before the next run, or undefined to stop. */
 export type Run = (signal: AbortSignal) => Promise<number | undefined>;
 
 /**
- * Runs now, and again a time after each run has ended, so that a slow response is never aborted by the next call. Waits
- * while nobody can see the page, and while the session has ended: its calls would only be rejected. Returns the function
- * that stops.
+ * Runs immediately, and again after a delay when each run has ended, so that a slow response is never aborted by the
+ * next call. Waits while nobody can see the page, and after the session has ended, because further calls would be
+ * rejected. Returns the function that stops it.
  */
 export function repeat(run: Run, attention: Attention = ofReader): () => void {
   const stop = new AbortController();

@@ -6,7 +6,7 @@ describe('the warning before a session ends', () => {
     expect(msUntilWarning({ at: 1_800_000, notedAt: 0 }, 60_000)).toBe(1_620_000);
   });
 
-  it('comes at once if less than two minutes are left', () => {
+  it('comes immediately if less than two minutes are left', () => {
     expect(msUntilWarning({ at: 1_800_000, notedAt: 0 }, 1_790_000)).toBe(0);
   });
 

@@ -16,7 +16,7 @@ export function SessionWarning({ isLink }: { readonly isLink: boolean }) {
     setAsking(false);
     if (!end) return undefined;
     const ask = async (): Promise<void> => {
-      // Another tab, or a request of this one, may have postponed the end.
+      // Another tab, or a request from this one, may have postponed the end.
       await checkSession();
       if (sessionEnd.peek() !== end) return;
       if (isIdle() || end.isFinal || !(await staySignedIn())) setAsking(true);
@@ -53,7 +53,7 @@ export function SessionWarning({ isLink }: { readonly isLink: boolean }) {
       <p>
         {isLink ? 'This report closes' : 'You will be signed out'} at {time}, because you have been inactive.
       </p>
-      {hasFailed && <p role="alert">The API did not answer. Check your connection, and try again.</p>}
+      {hasFailed && <p role="alert">The API did not respond. Check your connection, and try again.</p>}
       <div class="row">
         <button type="button" class="primary" onClick={() => void stay()}>
           {isLink ? 'Keep it open' : 'Stay signed in'}

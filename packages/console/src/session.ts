@@ -22,9 +22,9 @@ export type SignedIn = {
   readonly segment_id: number | null;
   readonly audience_id: number | null;
   readonly csrf_token: string;
-  /** When the session ends in any case. */
+  /** When the session ends at the latest. */
   readonly expires_at: string;
-  /** When it ends if the user does nothing. */
+  /** When it ends if the user stays inactive. */
   readonly idle_expires_at: string;
   readonly sign_in: SignInMethods;
 };
@@ -39,7 +39,7 @@ export function signedIn(): SignedIn | null {
   return current?.signed_in ? current : null;
 }
 
-/** Another user who has signed in in another tab. This tab then shows nothing of the earlier user. */
+/** Another user who has signed in through another tab. This tab then shows none of the earlier user's data. */
 export const nextUser = signal<SignedIn | null>(null);
 
 /** Whether the reader of a one-time link has ended its session. */
@@ -63,13 +63,13 @@ async function readSession(response: Response): Promise<Session> {
 }
 
 export type SessionEnd = {
-  /** As the API names it. */
+  /** The time as returned by the API. */
   readonly time: string;
-  /** By the clock of this browser, in milliseconds. */
+  /** The time by this browser's clock, in milliseconds. */
   readonly at: number;
   /** When this became known. */
   readonly notedAt: number;
-  /** Whether the user can no longer postpone it. */
+  /** Whether the user can no longer postpone the end. */
   readonly isFinal: boolean;
 };
 
@@ -83,7 +83,7 @@ function noteEnd({ expires_at, idle_expires_at: time }: SignedIn, { headers }: R
   sessionEnd.value = { time, at: Date.parse(time) + ahead, notedAt, isFinal: time >= expires_at };
 }
 
-/** Postpones the end of the session, because the user asks for it. Returns whether that worked. */
+/** Postpones the end of the session at the user's request. Returns whether that worked. */
 export async function staySignedIn(): Promise<boolean> {
   const response = await post('/console/auth/session', {});
   if (!response?.ok) return false;
@@ -108,14 +108,14 @@ function isSameUser(one: SignedIn, other: SignedIn): boolean {
   return keys.every((key) => one[key] === other[key]) && String(one.scopes) === String(other.scopes);
 }
 
-/** Call once. */
+/** Call this function once. */
 export function watchSession(): void {
   const check = (): void => {
     if (document.visibilityState === 'visible') void checkSession();
   };
   watchInput();
   addEventListener('focus', check);
-  // The browser shows the page as it was, maybe before a sign-out.
+  // The browser restores the page as it was, possibly before a sign-out.
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
   document.addEventListener('visibilitychange', check);
   effect(() => {
@@ -140,7 +140,7 @@ export async function signInWithLink(token: string): Promise<string | null> {
 export async function signOut(): Promise<boolean> {
   const response = await post('/console/auth/sign-out', {});
   if (!response?.ok) {
-    // Another user may have signed in, whom this tab must not sign out.
+    // Another user may have signed in, and this tab must not sign that user out.
     if (response?.status === 403) void checkSession();
     return false;
   }
@@ -187,7 +187,7 @@ export function homeOf({ role, segment_id }: SignedIn): string {
   return role === 'customer' ? '/console/audiences' : '/console/imports';
 }
 
-/** Who acts, for example `Dana Fox · Retail Co`. */
+/** The current user, for example `Dana Fox · Retail Co`. */
 export function describeUser({ role, name, partner, customer }: SignedIn): string {
   const access = role === 'link' ? 'a link to a report' : name;
   const parts = [access, customer ?? partner].filter((part, n, all) => part && all.indexOf(part) === n);

@@ -8,13 +8,13 @@ const messages: Readonly<Record<string, string>> = {
   unauthenticated: 'This API key is not valid. Check the key, or ask your operator for a new one.',
   invalid_user_token: 'This user token is not valid.',
   console_link_invalid: 'This link has expired or was already used. Open the report again from your application.',
-  network_failed: 'The API did not answer. Check your connection and try again.',
-  unavailable: 'The API did not answer. Try again in a minute.',
+  network_failed: 'The API did not respond. Check your connection and try again.',
+  unavailable: 'The API did not respond. Try again in a minute.',
   too_many_requests: 'Too many attempts. Wait a minute and try again.',
   sign_in_not_available: 'Single sign-on is not configured. Ask your operator.',
   sign_in_denied: 'The sign-in was canceled.',
   sign_in_expired: 'The sign-in took too long. Try again.',
-  issuer_unavailable: 'The sign-in service does not answer. Try again in a few minutes.',
+  issuer_unavailable: 'The sign-in service is not responding. Try again in a few minutes.',
   role_missing: 'Your account has no access to this console. Ask your operator for a role.',
   partner_unknown: 'Your account belongs to a partner that does not exist here. Ask your operator.',
   customer_unknown: 'Your account belongs to a customer that does not exist here. Ask the partner that sent you.',
@@ -63,7 +63,7 @@ export function expiredLinkText(partner: string): string {
   return `This link has expired. Open the report again from the application of ${partner}.`;
 }
 
-/** For a reader who came with a one-time link and has no account. */
+/** For a reader who opened a one-time link and has no account. */
 export function ExpiredLink({ partner }: { readonly partner: string }) {
   const { path } = useLocation();
   return (

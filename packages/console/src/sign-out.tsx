@@ -2,7 +2,10 @@ import { useState } from 'preact/hooks';
 import { Dialog } from './components/page.tsx';
 import { signOut } from './session.ts';
 
-/** Ends the session. If that fails, says so: otherwise, the next person at this computer could go on. */
+/**
+ * Ends the session. If that fails, shows a notice, because the next person at this computer could continue the
+ * session.
+ */
 export function SignOut({ isLink }: { readonly isLink: boolean }) {
   const [state, setState] = useState<'ready' | 'sending' | 'failed'>('ready');
   async function send(): Promise<void> {

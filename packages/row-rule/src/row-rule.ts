@@ -7,7 +7,7 @@ export type RowLayout = {
   readonly columns: readonly ColumnName[];
   /** The line number of the header. Null if the file has no header. */
   readonly headerRow: number | null;
-  /** Whether the partner may also send IDs without hyphens. Otherwise, 32 hexadecimal digits are a hash. */
+  /** Whether the partner may also send IDs without hyphens. Otherwise, 32 hexadecimal digits are treated as a hash. */
   readonly unhyphenatedIds?: boolean;
 };
 
@@ -58,7 +58,7 @@ export function splitLine(text: string, delimiter: Delimiter): readonly string[]
   });
 }
 
-/** Reject reasons, in the order of the checks. A row gets the first reason that applies. */
+/** Reject reasons, in the order of the checks. A rejected row has the first reason that applies. */
 export const rejectReasons = {
   line_too_long: 'The line exceeds the line size limit (102,400 bytes by default).',
   invalid_utf8: 'The line is not valid UTF-8.',
@@ -159,7 +159,9 @@ export function idPatterns({ unhyphenatedIds }: Pick<RowLayout, 'unhyphenatedIds
 /** The length of an ID without hyphens. */
 export const unhyphenatedLength = 32;
 
-/** Where the hyphens of an ID belong: the start and the length of each group, starting at 0. */
+/**
+ * The groups that hyphens separate: the start of each group in an ID without hyphens, counted from 0, and its length.
+ */
 export const idGroups: readonly (readonly [start: number, length: number])[] = [
   [0, 8],
   [8, 4],

@@ -13,7 +13,7 @@ describe('startsLikeGzip', () => {
     [[0x1f, 0x8c], false],
     [[0x8b, 0x1f], false],
     [Buffer.from('id,keys\n'), false],
-  ])('detects whether %j starts like gzip: %s', (bytes, isGzip) => {
+  ])('detects whether %j has the start of a gzip file: %s', (bytes, isGzip) => {
     expect(startsLikeGzip(Uint8Array.from(bytes))).toBe(isGzip);
   });
 });

@@ -255,7 +255,7 @@ describe('validateRow', () => {
 describe('an ID without hyphens', () => {
   const bare = id.replaceAll('-', '');
 
-  it('is the same device as the ID with hyphens if the partner may send such IDs', () => {
+  it('identifies the same device as the ID with hyphens if the partner may send such IDs', () => {
     for (const given of [bare, bare.toUpperCase(), `"${bare}"`, ` ${bare} `, id])
       expect(validateRow(Buffer.from(`${given},sport`), 1, unhyphenated)).toEqual(accepted(11));
   });

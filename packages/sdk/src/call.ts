@@ -22,7 +22,7 @@ export type Call = {
   readonly path: string;
   readonly query?: Readonly<Record<string, QueryValue>> | undefined;
   readonly body?: unknown;
-  /** Required credentials. The health check needs none. Operations for operators need a session, which is a cookie. */
+  /** Required credentials. The health check needs none. Operations for operators need a session cookie. */
   readonly auth: 'none' | 'key' | 'key and user token' | 'operator';
   /** Statuses other than 2xx that count as success. */
   readonly acceptedStatuses?: readonly number[];

@@ -90,11 +90,11 @@ describe('a call', () => {
   });
 
   it.each([
-    ['a page of a proxy', 200, 'text/html', '<html>'],
+    ['a page from a proxy', 200, 'text/html', '<html>'],
     ['broken JSON', 200, 'application/json', '{"a'],
-    ['an error of a proxy', 403, 'text/html', '<html>'],
-    ['JSON that is no problem', 400, 'application/json', '{"error": "no"}'],
-    ['a list where a problem was due', 404, 'application/json', '[1]'],
+    ['an error from a proxy', 403, 'text/html', '<html>'],
+    ['JSON that is not a problem document', 400, 'application/json', '{"error": "no"}'],
+    ['a list instead of a problem document', 404, 'application/json', '[1]'],
   ])('reports %s as an unreadable response', async (_what, status, type, text) => {
     const inlet = await inletOn((response) => response.writeHead(status, { 'content-type': type }).end(text));
     const detail = `The response with HTTP status ${status} is not from this API.`;
@@ -115,8 +115,8 @@ describe('a call', () => {
   });
 
   it.each([
-    ['a key for repeats with a space', { idempotencyKey: 'a b' }, /^idempotencyKey/],
-    ['a key for repeats that is too long', { idempotencyKey: 'a'.repeat(256) }, /^idempotencyKey/],
+    ['an idempotency key with a space', { idempotencyKey: 'a b' }, /^idempotencyKey/],
+    ['an idempotency key that is too long', { idempotencyKey: 'a'.repeat(256) }, /^idempotencyKey/],
     ['a user token with a line end', { userToken: 'to\nken' }, /^userToken must be printable/],
     ['no time', { timeoutMs: 0 }, /^timeoutMs/],
   ])('sends no request with %s', async (_what, options, detail) => {

@@ -3,7 +3,7 @@ import type { CreateWebhook } from './generated/schemas.ts';
 /** A type of event that a webhook can be restricted to. */
 export type SelectableEventType = NonNullable<CreateWebhook['event_types']>[number];
 
-// The compiler finds a missing or an unknown type.
+// The compiler reports a missing or unknown type.
 const selectable: Readonly<Record<SelectableEventType, true>> = {
   'import.finished': true,
   'import.failed': true,

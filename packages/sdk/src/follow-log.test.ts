@@ -24,7 +24,7 @@ async function follow(count: number, signal?: AbortSignal): Promise<unknown[]> {
 }
 
 describe('following the event log', () => {
-  it('continues after an outage that is longer than the attempts of a call', async () => {
+  it('continues after an outage that outlasts the retries of a call', async () => {
     server = await startScriptedServer((response, _request, count) => {
       if (count === 1) sendJson(response, 200, [eventAt(8)]);
       else if (count < 6) response.destroy();
@@ -38,7 +38,7 @@ describe('following the event log', () => {
     expect(server.seen.at(-1)?.path).toContain('after=8');
   });
 
-  it('ends with a problem that a repetition does not solve', async () => {
+  it('ends with a problem that a retry cannot solve', async () => {
     server = await startScriptedServer((response) => sendProblem(response, 401, 'invalid_api_key'));
     expect(await follow(2)).toMatchObject([{ ok: false, problem: { status: 401 } }]);
     expect(server.seen).toHaveLength(1);

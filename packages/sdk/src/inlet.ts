@@ -109,7 +109,7 @@ export class Inlet extends Operations {
   }
 
   /**
-   * Yields the events of the event log and then new ones, until the signal is aborted. Outages of the API do not end it. Any
+   * Yields the events of the event log and then new ones, until the signal is aborted. API outages do not end it. Any
    * other problem is yielded last.
    */
   events(options: EventOptions = {}): AsyncGenerator<Result<Event>, void, undefined> {

@@ -3,12 +3,12 @@ import { type Result, fail, succeed } from './result.ts';
 import type { HttpRequest, RetrySettings } from './send.ts';
 import { Secret } from './settings.ts';
 
-/** How a client proves who it is: with a key, or in the browser with the cookie of a console session. */
+/** How a client authenticates: with an API key or, in the browser, with the cookie of a console session. */
 type Credentials =
   | { readonly apiKey: Secret; readonly userToken: Secret | null }
   /**
-   * The browser adds the cookie. The token is sent with every request, so that a request for an earlier session is
-   * rejected. `isIdle` says whether the user has caused the request.
+   * The browser adds the cookie. The token is sent with every request, so that requests from a page that shows an
+   * earlier session are rejected. `isIdle` returns whether the user is inactive.
    */
   | { readonly csrfToken: () => string; readonly isIdle: () => boolean };
 

@@ -19,7 +19,7 @@ function signedAt(at: Date, text = body): Record<string, string> {
 const ago = (seconds: number): Date => new Date(Date.now() - seconds * 1000);
 
 describe('verifyWebhook', () => {
-  it('returns the event of a request that a stock library signed', async () => {
+  it('returns the event from a request signed by the Standard Webhooks library', async () => {
     expect(await verifyWebhook(body, signedAt(new Date()), secret)).toMatchObject({ type: 'audience.cleared' });
   });
 
@@ -40,10 +40,10 @@ describe('verifyWebhook', () => {
   it.each([
     ['another body', `${body} `, signedAt(new Date())],
     ['another ID', body, { ...signedAt(new Date()), 'webhook-id': 'evt_2' }],
-    ['a request that is six minutes old', body, signedAt(ago(360))],
-    ['a request from the future', body, signedAt(ago(-360))],
+    ['a request signed six minutes ago', body, signedAt(ago(360))],
+    ['a request signed in the future', body, signedAt(ago(-360))],
     ['a changed timestamp', body, { ...signedAt(ago(60)), 'webhook-timestamp': String(Math.floor(Date.now() / 1000)) }],
-    ['a timestamp that is no number', body, { ...signedAt(new Date()), 'webhook-timestamp': 'now' }],
+    ['a timestamp that is not a number', body, { ...signedAt(new Date()), 'webhook-timestamp': 'now' }],
     ['no signature', body, { ...signedAt(new Date()), 'webhook-signature': '' }],
     ['an unknown version', body, { ...signedAt(new Date()), 'webhook-signature': 'v2,AAAA' }],
     ['text that is not base64', body, { ...signedAt(new Date()), 'webhook-signature': 'v1,%%%' }],
@@ -56,13 +56,13 @@ describe('verifyWebhook', () => {
     await expect(verifyWebhook(body, signedAt(new Date()), otherSecret)).rejects.toThrow('No signature');
   });
 
-  it('rejects a secret of another kind', async () => {
+  it('rejects a value that is not a webhook secret', async () => {
     await expect(verifyWebhook(body, signedAt(new Date()), 'inlet_test_key_x')).rejects.toThrow(TypeError);
   });
 });
 
 describe('signWebhook', () => {
-  it('creates signatures that a stock library accepts', async () => {
+  it('creates signatures that the Standard Webhooks library accepts', async () => {
     const timestamp = String(Math.floor(Date.now() / 1000));
     const signature = await signWebhook(secret, { id, timestamp, body });
     const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };

@@ -73,8 +73,8 @@ describe('waitFor without long polling', () => {
   });
 });
 
-describe('waitFor without the files of an audience', () => {
-  it('leaves them out of every request', async () => {
+describe('waitFor with includeFiles: false', () => {
+  it('omits the files of the audience from every request', async () => {
     server = await startScriptedServer((response) => sendJson(response, 200, { audience_id: 9, status: 2, file: [] }));
     expect(await inlet().waitFor({ audience_id: 9 }, { includeFiles: false })).toMatchObject({ ok: true });
     expect(server.seen.map(({ path }) => path)).toEqual(['/v2/firstparty/audience/9?include_files=false']);

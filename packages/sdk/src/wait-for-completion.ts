@@ -3,7 +3,9 @@ import { type Answered, type Result, fail, succeed } from './result.ts';
 import { rest } from './send.ts';
 
 export type AudienceWaitOptions<T> = WaitOptions<T> & {
-  /** `false` leaves `file` empty. Then `onProgress` is also called while the loaded files are read. Default: true. */
+  /**
+   * `false` leaves `file` empty, and `onProgress` is then also called while the loaded files are read. Default: true.
+   */
   readonly includeFiles?: boolean | undefined;
 };
 

@@ -2,7 +2,7 @@
 
 const toleranceSeconds = 5 * 60;
 
-/** The message was not sent by Inlet, was changed on the way, or is too old. */
+/** The message was not sent by Inlet, was changed in transit, or is too old. */
 export class InvalidWebhook extends Error {
   constructor(message: string) {
     super(message);

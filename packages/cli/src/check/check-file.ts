@@ -43,7 +43,7 @@ export type CheckedFile = {
   readonly path: string;
   readonly bytes: number;
   readonly layout: RowLayout | null;
-  /** Why the file would fail or could not be read. Null if the file is valid. */
+  /** The reason why the file would fail or could not be read. Null if the file is valid. */
   readonly fault: FileFault | Unreadable | null;
   readonly rows: CountedRows;
 };

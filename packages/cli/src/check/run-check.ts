@@ -16,7 +16,7 @@ import { type CheckRules, type CheckedFile, checkFile } from './check-file.ts';
 import { keysByForm, keysInFile, keysOfPartner } from './known-keys.ts';
 import { checkedJson, checkedText, isGood } from './report.ts';
 
-/** Validates the files one after the other and shows one progress bar for all of them. */
+/** Validates the files one at a time and shows a single progress bar for all of them. */
 export async function checkAll(
   files: readonly LocalFile[],
   rules: CheckRules,
@@ -125,7 +125,7 @@ function checkedWith({ audience, keys, attributes }: CheckOptions): CheckedWith 
 }
 
 const hints = {
-  form: 'Only the form of the keys was checked, with default limits. See --attributes and --keys.',
+  form: 'Only the format of the keys was checked, with default limits. See --attributes and --keys.',
   list: 'Default limits were used. Pass --attributes to use your limits and keys from the service.',
   none: 'Default limits were used. Pass --attributes to use your limits from the service.',
 } as const;

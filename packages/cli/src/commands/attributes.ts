@@ -52,7 +52,7 @@ export function addAttributesCommand(program: Command): void {
 
   partnerCommand(attributes, 'rename', {
     description: 'rename an attribute',
-    examples: [['inlet attributes rename 1001 "outdoor sports"', 'Change a name. The ID and the data stay.']],
+    examples: [['inlet attributes rename 1001 "outdoor sports"', 'Change the name. The ID and the data stay the same.']],
   })
     .argument('<id>', 'attribute ID')
     .argument('<name>', 'unique name, 1 to 100 characters')
@@ -63,7 +63,7 @@ export function addAttributesCommand(program: Command): void {
     });
 
   partnerCommand(attributes, 'retire', {
-    description: 'permanently stop imports for an attribute; its data stays until you delete it',
+    description: 'permanently stop imports for an attribute; its data is kept until you delete it',
     examples: [['inlet attributes retire 1001 --yes', 'Retire an attribute without a prompt.']],
   })
     .argument('<id>', 'attribute ID')
@@ -112,7 +112,7 @@ export function addDeleteAttributesCommand(program: Command): void {
   partnerCommand(program, 'delete-attributes', {
     description: 'permanently delete all data for the given attributes',
     examples: [
-      ['inlet delete-attributes sports travel --key-type foreign', 'Delete two attributes after a confirmation.'],
+      ['inlet delete-attributes sports travel --key-type foreign', 'Delete two attributes after asking for confirmation.'],
       [
         'inlet delete-attributes 17 --key-type attribute --yes --watch',
         'Delete one attribute without a prompt and wait for completion.',
@@ -128,7 +128,7 @@ export function addDeleteAttributesCommand(program: Command): void {
       const inlet = await connect(options);
       const key_type = await readKeyType(options);
       const what = `${several(keys.length, 'attribute')} (${keys.map(escapeTerminal).join(', ')})`;
-      const isAgreed = await confirm(`This permanently deletes all data of ${what}. Continue?`, options.yes);
+      const isAgreed = await confirm(`This permanently deletes all data for ${what}. Continue?`, options.yes);
       if (!isAgreed) throw declined('Nothing was deleted.');
       const queued = valueOf(await inlet.deleteAttributeData({ key_type, keys }));
       await reportQueued(inlet, queued, { log_type: 1, watch: options.watch === true }, output);

@@ -43,7 +43,7 @@ const columns: readonly Column<Entry>[] = [
 
 export function addAudienceReports(audience: Command): void {
   partnerCommand(audience, 'report', {
-    description: 'show how common each attribute is among the devices of an audience',
+    description: 'show how common each attribute is among the devices in an audience',
     examples: [
       ['inlet audience report 3 --order index', 'Show the most characteristic attributes.'],
       ['inlet audience report 3 --baseline 4', 'Compare with another audience.'],
@@ -78,7 +78,7 @@ export function addAudienceReports(audience: Command): void {
       output.note(`${countOf(report.matched_devices)} matched devices, computed ${report.computed_at}`);
       if (report.next_report_at !== null)
         output.note(
-          `The audience has changed since. The privacy budget allows a new report at ${report.next_report_at}.`,
+          `The audience has changed since then. The privacy budget allows a new report at ${report.next_report_at}.`,
         );
     });
 

@@ -21,7 +21,7 @@ type Watched = CommonOptions & { readonly watch?: true };
 export function addAudienceCommand(program: Command): void {
   const audience = program
     .command('audience')
-    .description('manage your audiences or, with INLET_USER_TOKEN, the audiences of that customer');
+    .description('manage your audiences or, with INLET_USER_TOKEN, those of a customer');
 
   partnerCommand(audience, 'create', {
     description: 'create an audience from a file or from all files under a prefix',
@@ -136,12 +136,12 @@ function addAudienceReads(audience: Command): void {
   const list = partnerCommand(audience, 'list', {
     description: 'list audiences, newest first',
     examples: [
-      ['inlet audience list', 'List the newest 50 audiences.'],
+      ['inlet audience list', 'List the 50 newest audiences.'],
       ["inlet audience list --customer '*'", 'List your own audiences and those of all your customers.'],
       ['inlet audience list --status failed --name summer', 'List the failed audiences with "summer" in their name.'],
     ],
   })
-    .option('--customer <name>', 'list the audiences of this customer, or of all customers with *')
+    .option('--customer <name>', "list this customer's audiences; * lists your own and those of all your customers")
     .option('--limit <number>', 'maximum number of audiences, up to 1000', wholeNumber(1, 1000), 50)
     .option('--name <text>', 'list only audiences whose name contains this text');
   withListFilters(list).action(
@@ -159,7 +159,7 @@ function addAudienceReads(audience: Command): void {
       output.result(audiences, () =>
         audiences.length === 0
           ? isFiltered
-            ? 'No audience matches.'
+            ? 'No audiences match.'
             : 'There are no audiences yet.'
           : table(customer === undefined ? columns : withCustomer, audiences, output.stdout),
       );

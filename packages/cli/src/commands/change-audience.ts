@@ -48,7 +48,7 @@ export function addChangeAudienceCommands(audience: Command): void {
     });
 
   partnerCommand(audience, 'dismiss', {
-    description: 'ignore a failed file, which then no longer decides the status of the audience',
+    description: 'ignore a failed file, so that it no longer affects the status of the audience',
     examples: [['inlet audience dismiss 3 71', 'Dismiss the failed file 71 of audience 3.']],
   })
     .argument(...idArgument)
@@ -73,14 +73,14 @@ export function addChangeAudienceCommands(audience: Command): void {
       const listed = await inlet.listAudienceHistory(toId('audience', text), { query: { limit: options.limit } });
       const entries = valueOf(listed);
       output.result(entries, () =>
-        entries.length === 0 ? 'Nothing is recorded.' : table(columns, entries, output.stdout),
+        entries.length === 0 ? 'There is no history.' : table(columns, entries, output.stdout),
       );
       if (listed.ok && listed.answer.next !== null) output.note('There are more entries. Use a higher --limit.');
     });
 
   partnerCommand(audience, 'cancel', {
     description: 'cancel an append that is waiting or running',
-    examples: [['inlet audience cancel 3 12', 'Cancel append 12. Files that are already read are still loaded.']],
+    examples: [['inlet audience cancel 3 12', 'Cancel append 12. Files that have already been read are still loaded.']],
   })
     .argument(...idArgument)
     .argument(...appendArgument)

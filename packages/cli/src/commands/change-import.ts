@@ -12,7 +12,7 @@ type RetryOptions = CommonOptions & CredentialOptions & { readonly watch?: true;
 export function addChangeImportCommands(program: Command): void {
   partnerCommand(program, 'cancel', {
     description: 'cancel an import, or a delete that has not started',
-    examples: [['inlet cancel 12', 'Cancel import 12. Files that are already read are still loaded.']],
+    examples: [['inlet cancel 12', 'Cancel import 12. Files that have already been read are still loaded.']],
   })
     .argument('<id>', 'import or delete ID')
     .action(async (text: string, options: CommonOptions) => {
@@ -31,7 +31,7 @@ export function addChangeImportCommands(program: Command): void {
       ['inlet retry 12 --failed-only', 'Import only the files that failed or were canceled.'],
       [
         'inlet retry 12 --region eu-central-1 --access-key-id AKIA…',
-        'Retry an import from your own bucket, whose credentials are not kept.',
+        'Retry an import from your own bucket. Pass the credentials again, because they are not stored.',
       ],
     ],
   })

@@ -9,7 +9,7 @@ export function addCheckCommand(program: Command): void {
   partnerCommand(program, 'check', {
     description: 'validate local files as an import would, without sending them',
     examples: [
-      ['inlet check monday.csv', 'Validate every row. Only the form of the keys is checked.'],
+      ['inlet check monday.csv', 'Validate every row. Only the format of the keys is checked.'],
       ['inlet check deliveries/ --attributes --key-type foreign', 'Also compare the keys with your attributes.'],
       ['inlet check winter.csv.gz --audience --json', 'Validate an audience file (id,event) in a script.'],
     ],

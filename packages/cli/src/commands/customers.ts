@@ -48,7 +48,7 @@ export function addCustomersCommand(program: Command): void {
     });
 
   partnerCommand(customers, 'rename', {
-    description: 'rename a customer; tokens of an OpenID Connect issuer must use the new name',
+    description: 'rename a customer; tokens from an OpenID Connect issuer must use the new name',
     examples: [['inlet customers rename 5 "Globex Europe"', 'Rename a customer.']],
   })
     .argument('<id>', 'customer ID')

@@ -21,7 +21,7 @@ const columns: readonly Column<Deletion>[] = [
   { title: 'ERROR', of: ({ error }) => error?.message ?? '-', canShrink: true },
 ];
 
-/** The API codes of the statuses. */
+/** The API codes for the statuses. */
 const statusCodes = { pending: '0', running: '1', done: '2', failed: '3' } as const;
 
 type RequestOptions = CommonOptions & { readonly file?: string; readonly idempotencyKey?: string };
@@ -30,7 +30,7 @@ type ListOptions = CommonOptions & { readonly status?: keyof typeof statusCodes;
 export function addDeletionsCommand(program: Command): void {
   const deletions = program
     .command('deletions')
-    .description('delete devices from your data permanently, and get proofs');
+    .description('permanently delete devices from your data, and get proofs of deletion');
 
   partnerCommand(deletions, 'request', {
     description: 'delete devices from your attributes, audiences, and rejected rows',
@@ -54,7 +54,7 @@ export function addDeletionsCommand(program: Command): void {
       const requested = valueOf(await inlet.requestDeletion(body, { idempotencyKey }));
       const { deletion_id: id } = requested;
       output.result(requested, () => `deletion ${id} is queued`);
-      output.note(`Follow it, it takes about ten minutes: inlet deletions show ${id}`);
+      output.note(`It takes about ten minutes. Follow it with: inlet deletions show ${id}`);
     });
 
   partnerCommand(deletions, 'list', {
@@ -76,7 +76,7 @@ export function addDeletionsCommand(program: Command): void {
     });
 
   partnerCommand(deletions, 'show', {
-    description: 'show a deletion and what it waits for',
+    description: 'show a deletion and what it is waiting for',
     examples: [['inlet deletions show 5', 'Show whether deletion 5 is done.']],
   })
     .argument('<id>', 'deletion ID')

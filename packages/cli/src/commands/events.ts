@@ -24,10 +24,10 @@ function noEvents({ after }: Options): string {
 
 export function addEventsCommand(program: Command): void {
   partnerCommand(program, 'events', {
-    description: 'list what has happened, such as finished reports',
-    examples: [['inlet events --after 41', 'List the events since the last one that you have processed.']],
+    description: 'list events, such as finished reports',
+    examples: [['inlet events --after 41', 'List the events after the last one that you processed.']],
   })
-    .option('--after <sequence>', 'the last event that you know', wholeNumber(0, 999_999_999_999_999), 0)
+    .option('--after <sequence>', 'list only the events after this one', wholeNumber(0, 999_999_999_999_999), 0)
     .option('--limit <number>', 'maximum number of events, up to 1000', wholeNumber(1, 1000), 100)
     .action(async (options: Options) => {
       const output = outputFor(options);

@@ -26,10 +26,10 @@ export function addImportsCommand(program: Command): void {
   const command = partnerCommand(program, 'imports', {
     description: 'list recent imports and deletes, or show one of them',
     examples: [
-      ['inlet imports', 'List the newest 20 jobs.'],
+      ['inlet imports', 'List the 20 newest jobs.'],
       ['inlet imports 12 --watch', 'Wait for one job. The command exits with code 1 if the job failed.'],
       ['inlet imports --limit 100 --json', 'List 100 jobs as JSON.'],
-      ['inlet imports --status failed --path daily/', 'List the failed imports of a folder.'],
+      ['inlet imports --status failed --path daily/', 'List the failed imports from a folder.'],
     ],
   })
     .argument('[id]', 'import or delete ID')
@@ -64,7 +64,7 @@ export function addImportsCommand(program: Command): void {
     output.result(records, () =>
       records.length === 0
         ? isFiltered
-          ? 'No import matches.'
+          ? 'No imports match.'
           : 'There are no imports yet.'
         : importTable(records, output.stdout),
     );

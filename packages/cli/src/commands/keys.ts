@@ -59,7 +59,7 @@ export function addKeysCommand(program: Command): void {
 
   partnerCommand(keys, 'list', {
     description: 'list your API keys without their secret values (default)',
-    examples: [['inlet keys', 'List your keys, including those that ended in the last 90 days.']],
+    examples: [['inlet keys', 'List your keys, including those that expired or were revoked in the last 90 days.']],
     isDefault: true,
   }).action(async (options: CommonOptions) => {
     const output = outputFor(options);
@@ -92,7 +92,7 @@ export function addKeysCommand(program: Command): void {
   })
     .argument('<id>', 'key ID')
     .option('--overlap-hours <hours>', 'how long the old key keeps working, up to 168', wholeNumber(0, 168), 24)
-    .option('--expires-in-days <days>', "lifetime; if omitted, the old key's lifetime", wholeNumber(1, 3_650))
+    .option('--expires-in-days <days>', "lifetime (default: the old key's lifetime)", wholeNumber(1, 3_650))
     .action(async (text: string, { overlapHours, expiresInDays = null, ...options }: Rotation) => {
       const output = outputFor(options);
       const id = toId('key', text);
@@ -133,7 +133,7 @@ export function addStorageCommand(program: Command): void {
 
   partnerCommand(storage, 'list', {
     description: 'list your storage keys, without their secrets (default)',
-    examples: [['inlet storage', 'List the access keys with which you upload files.']],
+    examples: [['inlet storage', 'List the access keys that you use to upload files.']],
     isDefault: true,
   }).action(async (options: CommonOptions) => {
     const output = outputFor(options);
@@ -155,13 +155,13 @@ export function addStorageCommand(program: Command): void {
       output.result(made, () => escapeTerminal(`${id} ${secret ?? ''}`));
       output.note(
         secret === null
-          ? 'An earlier attempt created this key, and its response was lost. Rotate again.'
+          ? 'An earlier attempt created this key, but the response was lost. Rotate again.'
           : 'This is the access key ID and its secret. The secret is shown only once.',
       );
     });
 
   partnerCommand(storage, 'revoke', {
-    description: 'permanently revoke a storage key, and keep the others',
+    description: 'permanently revoke a storage key; the others keep working',
     examples: [['inlet storage revoke 7KQ2V4MZJ9T1X5B8N3WD --yes', 'Revoke a storage key without a prompt.']],
   })
     .argument('<access-key-id>', 'access key ID')
@@ -176,7 +176,7 @@ export function addStorageCommand(program: Command): void {
     });
 }
 
-/** The result is the key alone, so that a script can store it. */
+/** The result contains only the key, so that a script can store it. */
 function showCreated(made: CreatedApiKey, output: Output): void {
   const { api_key: key, key_id: id } = made;
   output.result(made, () => escapeTerminal(key ?? ''));

@@ -12,9 +12,9 @@ const statuses: readonly string[] = ['pending', 'running', 'done', 'failed'];
 
 export function withListFilters(command: Command): Command {
   return command
-    .option('--status <statuses>', `list only these, separated by commas: ${statuses.join(', ')}`, toStatuses)
-    .option('--created-from <time>', 'list only what was created at or after this date or time, for example 2026-11-01')
-    .option('--created-to <time>', 'list only what was created before this date or time');
+    .option('--status <statuses>', `list only these statuses, separated by commas: ${statuses.join(', ')}`, toStatuses)
+    .option('--created-from <time>', 'list only those created at or after this date or time, for example 2026-11-01')
+    .option('--created-to <time>', 'list only those created before this date or time');
 }
 
 export function filterQuery({ status, createdFrom, createdTo }: ListFilters) {

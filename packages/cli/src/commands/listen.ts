@@ -24,7 +24,7 @@ export function addListenCommand(program: Command): void {
     .option('--forward-to <url>', 'send each event as a signed POST request, like a webhook')
     .option(
       '--after <sequence>',
-      'start after this event instead of with the next one',
+      'start after this event (default: after the newest one)',
       wholeNumber(0, 999_999_999_999_999),
     )
     .action(async ({ forwardTo, after, ...options }: Options) => {
@@ -54,8 +54,9 @@ function toTarget(text: string): URL {
 }
 
 /**
- * Returns the newest event, because only new ones are wanted. This order leaves out events of types that the API does not
- * know during a deployment. Such events are then printed although they are not new.
+ * Returns the sequence number of the newest event, so that only later events are printed. In this order, the API omits
+ * events of types that it does not know yet during a deployment. Such events are then printed even though they are not
+ * new.
  */
 async function lastSequence(inlet: Awaited<ReturnType<typeof connect>>): Promise<number> {
   const [newest] = valueOf(await inlet.listEvents({ query: { order: 'desc', limit: 1 } }));
@@ -70,7 +71,7 @@ type Signing = {
   ) => Promise<string>;
 };
 
-/** Returns the status of the response, or why there was none. */
+/** Returns the status of the response, or the reason if there was none. */
 async function forward(target: URL, event: Event, { secret, signWebhook }: Signing): Promise<number | string> {
   const body = JSON.stringify(event);
   const timestamp = String(Math.floor(Date.now() / 1000));

@@ -30,11 +30,11 @@ export function addRejectsCommand(program: Command): void {
     description: 'export all rejected rows of a finished import',
     examples: [
       ['inlet rejects 12', 'Write all rejected rows of import 12 to your prefix, under rejects/12/.'],
-      ['inlet rejects 12 --download', 'Also download them, decompressed by `gunzip`.'],
+      ['inlet rejects 12 --download', 'Also download them. Decompress the files with `gunzip`.'],
       ['inlet rejects 71 --audience 3 --download', 'Download the rejected rows of file 71 of audience 3.'],
     ],
   })
-    .argument('<id>', 'import ID; with --audience, the ID of a file of the audience')
+    .argument('<id>', 'import ID; with --audience, the ID of a file in the audience')
     .option('--audience <id>', 'the audience that the file belongs to')
     .option('--download', 'download the exported files')
     .option('--directory <path>', 'directory for downloads', '.');
@@ -68,7 +68,10 @@ function ofImport(id: number, options: CredentialOptions): Source {
   };
 }
 
-/** An export of an import from the partner's own bucket needs the credentials again, unless it is open or done. */
+/**
+ * Requests the export. For an import from the partner's own bucket, this requires credentials, unless an export is
+ * already open or done.
+ */
 async function requestOfImport(
   inlet: Inlet,
   id: number,

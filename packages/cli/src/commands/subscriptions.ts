@@ -108,13 +108,13 @@ export function addSubscriptionsCommand(program: Command): void {
         trigger: triggerOf(options),
       }),
     );
-    output.result(created, () => `subscription ${created.subscription_id} imports what arrives under ${prefix}`);
-    output.note(`See what arrives: inlet subscriptions show ${created.subscription_id}`);
+    output.result(created, () => `subscription ${created.subscription_id} imports the files that arrive under ${prefix}`);
+    output.note(`See the files that arrive: inlet subscriptions show ${created.subscription_id}`);
   });
 
   partnerCommand(subscriptions, 'list', {
     description: 'list your subscriptions',
-    examples: [['inlet subscriptions list', 'List your subscriptions and what they wait for.']],
+    examples: [['inlet subscriptions list', 'List your subscriptions and what they are waiting for.']],
   }).action(async (options: CommonOptions) => {
     const output = outputFor(options);
     const inlet = await connect(options);
@@ -159,7 +159,7 @@ export function addSubscriptionsCommand(program: Command): void {
         output.result({ ...subscription, objects }, () =>
           [
             table(subscriptionColumns, [subscription], output.stdout),
-            objects.length === 0 ? 'No file has arrived.' : table(objectColumns, objects, output.stdout),
+            objects.length === 0 ? 'No files have arrived.' : table(objectColumns, objects, output.stdout),
           ].join('\n\n'),
         );
       },
@@ -181,8 +181,8 @@ export function addSubscriptionsCommand(program: Command): void {
   });
 
   for (const [name, paused, what] of [
-    ['pause', true, 'start no more imports; files that arrive wait'],
-    ['resume', false, 'import the files that have arrived in the meantime'],
+    ['pause', true, 'start no more imports; files that arrive wait until you resume it'],
+    ['resume', false, 'import again, including the files that arrived in the meantime'],
   ] as const) {
     partnerCommand(subscriptions, name, {
       description: what,
@@ -199,7 +199,7 @@ export function addSubscriptionsCommand(program: Command): void {
   }
 
   partnerCommand(subscriptions, 'delete', {
-    description: 'delete a subscription; imports that it has queued run',
+    description: 'delete a subscription; imports that it has already queued still run',
     examples: [['inlet subscriptions delete 1', 'Delete subscription 1.']],
   })
     .argument('<id>', 'subscription ID')

@@ -46,7 +46,7 @@ type UpdateOptions = CommonOptions & {
 const keepSecret = 'Store the secret now. It is not shown again.';
 
 export function addWebhooksCommand(program: Command): void {
-  const webhooks = program.command('webhooks').description('manage the endpoints to which events are sent');
+  const webhooks = program.command('webhooks').description('manage the endpoints that receive your events');
 
   partnerCommand(webhooks, 'create', {
     description: 'create a webhook and show its secret',
@@ -54,12 +54,12 @@ export function addWebhooksCommand(program: Command): void {
       ['inlet webhooks create https://example.com/hooks/inlet', 'Send all events to this URL.'],
       [
         'inlet webhooks create https://example.com/hooks/inlet --event import.finished import.failed',
-        'Send the events of imports.',
+        'Send only the events of finished and failed imports.',
       ],
     ],
   })
     .argument('<url>', 'URL that starts with https://')
-    .option('--event <types...>', 'types of events (default: all)')
+    .option('--event <types...>', 'event types (default: all)')
     .option('--description <text>', 'a note for yourself')
     .action(
       async (
@@ -118,7 +118,7 @@ export function addWebhooksCommand(program: Command): void {
     examples: [['inlet webhooks deliveries 1 --status failed', 'List the events that were not delivered.']],
   })
     .argument('<id>', 'webhook ID')
-    .addOption(new Option('--status <status>', 'list only these').choices(['pending', 'delivered', 'failed']))
+    .addOption(new Option('--status <status>', 'list only events with this delivery status').choices(['pending', 'delivered', 'failed']))
     .option('--limit <number>', 'maximum number of events, up to 1000', wholeNumber(1, 1000), 20)
     .action(
       async (
@@ -161,7 +161,7 @@ export function addWebhooksCommand(program: Command): void {
         const output = outputFor(options);
         const id = toId('webhook', text);
         if (sequence === undefined && after === undefined)
-          throw wrongUse('The events are not specified.', 'Pass --sequence <number> or --after <number>.');
+          throw wrongUse('No events are specified.', 'Pass --sequence <number> or --after <number>.');
         const inlet = await connect(options);
         valueOf(await inlet.replayEvents(id, { sequence, after }));
         const what = sequence === undefined ? `all events after ${after}` : `event ${sequence}`;
@@ -170,7 +170,7 @@ export function addWebhooksCommand(program: Command): void {
     );
 
   partnerCommand(webhooks, 'rotate', {
-    description: 'create a new secret; the old one also signs for 24 hours',
+    description: 'create a new secret; for 24 hours, events are also signed with the old one',
     examples: [['inlet webhooks rotate 1', 'Show a new secret for webhook 1.']],
   })
     .argument('<id>', 'webhook ID')
@@ -184,26 +184,26 @@ export function addWebhooksCommand(program: Command): void {
     });
 
   partnerCommand(webhooks, 'update', {
-    description: 'change the URL, the types of events, or the description of a webhook',
+    description: 'change the URL, the event types, or the description of a webhook',
     examples: [
       [
         'inlet webhooks update 1 --url https://example.com/new',
-        'Send events, also those that are pending, to another URL.',
+        'Send events, including pending ones, to another URL.',
       ],
       ['inlet webhooks update 1 --all-events', 'Send events of all types.'],
     ],
   })
     .argument('<id>', 'webhook ID')
     .option('--url <url>', 'URL that starts with https://')
-    .addOption(new Option('--event <types...>', 'types of events').conflicts('allEvents'))
-    .option('--all-events', 'send all types, including types of later releases')
+    .addOption(new Option('--event <types...>', 'event types').conflicts('allEvents'))
+    .option('--all-events', 'send all types, including those added in later releases')
     .option('--description <text>', 'a note for yourself')
     .action(async (text: string, options: UpdateOptions) => {
       const { url, event, allEvents, description } = options;
       const output = outputFor(options);
       const id = toId('webhook', text);
       if ([url, event, allEvents, description].every((value) => value === undefined))
-        throw wrongUse('Nothing is changed.', 'Pass --url, --event, --all-events, or --description.');
+        throw wrongUse('No change is specified.', 'Pass --url, --event, --all-events, or --description.');
       const event_types = allEvents ? null : event && (await toTypes(event));
       const inlet = await connect(options);
       const changed = valueOf(await inlet.updateWebhook(id, { url, description, event_types }));
@@ -211,7 +211,7 @@ export function addWebhooksCommand(program: Command): void {
     });
 
   for (const [name, enabled, what] of [
-    ['enable', true, 'enable a webhook, which then gets the events that it has missed'],
+    ['enable', true, 'enable a webhook; it then receives the events that it missed'],
     ['disable', false, 'disable a webhook; its events are kept'],
   ] as const) {
     partnerCommand(webhooks, name, {
@@ -246,6 +246,6 @@ async function toTypes(texts: readonly string[]): Promise<SelectableEventType[]>
   const { isSelectableEventType, selectableEventTypes } = await import('@inlet/sdk');
   return texts.map((text) => {
     if (isSelectableEventType(text)) return text;
-    throw wrongUse(`"${text}" is not a type of event.`, `The types are ${selectableEventTypes.join(', ')}.`);
+    throw wrongUse(`"${text}" is not an event type.`, `The types are ${selectableEventTypes.join(', ')}.`);
   });
 }

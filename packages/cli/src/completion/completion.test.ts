@@ -17,7 +17,7 @@ function offered(...words: string[]): string[] {
   return execFileSync('bash', ['--norc', '-uc', script], { encoding: 'utf8' }).split('\n').filter(Boolean);
 }
 
-describe('completion in bash', () => {
+describe('bash completion', () => {
   it.each([
     [['log'], ['login', 'logout']],
     [
@@ -61,7 +61,7 @@ describe('a completion script', () => {
   }
 });
 
-describe('completion in zsh and fish', () => {
+describe('zsh and fish completion', () => {
   it('describes every command and option', () => {
     const words = places.flatMap(({ commands, options }) => [...commands, ...options]);
     expect(words.length).toBeGreaterThan(80);

@@ -19,7 +19,7 @@ type FailureDetails = {
   readonly code: string;
   /** The meaning of the code, if `detail` alone is not clear. */
   readonly title?: string | undefined;
-  /** The title in the problem document, if the text shows only `detail`. */
+  /** The title for the problem document, if the text output shows only `detail`. */
   readonly problemTitle?: string | undefined;
   /** What went wrong, in one sentence. */
   readonly detail: string;

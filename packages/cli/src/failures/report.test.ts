@@ -26,7 +26,7 @@ const answer: Problem = {
 };
 
 describe('report', () => {
-  it('shows the code, cause, fields, remedy and request ID of an API error', () => {
+  it('shows the code, cause, fields, remedy, and request ID of an API error', () => {
     expect(reported(failureOf(answer))).toEqual({
       code: 2,
       text: [

@@ -4,7 +4,7 @@ import { escapeTerminal, escapeTerminalJson } from '../terminal/text.ts';
 import { CliFailure, exitCode, wrongUse } from './cli-failure.ts';
 
 type Options = {
-  /** Converts errors of commands that the caller has added. Null for other errors. */
+  /** Converts errors from commands that the caller has added. Null for other errors. */
   readonly toFailure?: ((error: unknown) => CliFailure | null) | undefined;
   /** Prints the error as a problem document. */
   readonly isJson?: boolean;

@@ -25,7 +25,7 @@ export function describeImport(record: ImportLog): string {
   return [beginning, ...(record.status > 1 ? countsOf(record) : describeProgress(record))].join(', ');
 }
 
-/** Describes how far an open job or audience is. */
+/** Describes how far an open job or audience has progressed. */
 export function describeProgress({ status, progress }: Pick<ImportLog, 'status' | 'progress'>): string[] {
   const { queue_position: ahead, percent, rows_read, estimated_seconds_left: left } = progress;
   if (status === 0 || ahead > 0) return [ahead === 0 ? 'next' : `${several(ahead, 'job')} ahead`];

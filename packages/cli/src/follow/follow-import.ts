@@ -40,7 +40,7 @@ const columns: readonly Column<ImportLogError>[] = [
   { title: 'WHY', of: ({ message }) => message, canShrink: true },
 ];
 
-/** Appends a table of what failed and why. */
+/** Appends a table of the failures and their reasons. */
 export function withReasons(text: string, { errors }: Pick<ImportLog, 'errors'>, stream: NodeJS.WriteStream): string {
   return errors === null || errors.length === 0 ? text : `${text}\n\n${table(columns, errors, stream)}`;
 }

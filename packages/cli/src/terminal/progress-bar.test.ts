@@ -5,7 +5,7 @@ import { type ProgressBar, Rate, live, progressBar, progressLine } from './progr
 import { textWidth } from './text.ts';
 
 describe('live', () => {
-  it('replaces the lines of the previous draw and clears them at the end', () => {
+  it('replaces the previously drawn lines and clears them at the end', () => {
     const { stream, written } = fakeTerminal(true);
     const screen = live(stream);
     screen.draw(['one', 'two']);
@@ -60,7 +60,7 @@ function barOnPaper(now: () => number, isLive = true): { bar: ProgressBar; drawn
 }
 
 describe('progressLine', () => {
-  it('shows a bar, the percentage, bytes, rate and time left', () => {
+  it('shows a bar, the percentage, bytes, rate, and time left', () => {
     const line = progressLine({ what: 'a.csv', done: 500_000_000, total: 2_000_000_000 }, 50_000_000, 99);
     expect(line).toBe(`a.csv  ${'█'.repeat(10)}${'░'.repeat(30)}   25 %  500 MB of 2.00 GB  50.0 MB/s  30 s left`);
   });

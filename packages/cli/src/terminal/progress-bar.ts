@@ -78,7 +78,7 @@ export function barLine(what: string, share: number, known: readonly string[], c
 }
 
 export type Bytes = {
-  /** What the bar measures. Must already be escaped. */
+  /** The name of what the bar measures. It must already be escaped. */
   readonly what: string;
   readonly done: number;
   readonly total: number;

@@ -37,7 +37,7 @@ describe('localFiles', () => {
     });
   });
 
-  it('rejects missing paths, empty folders and special files', async () => {
+  it('rejects missing paths, empty folders, and special files', async () => {
     await expect(namesIn(join(folder, 'none'))).rejects.toThrow(/wrong_use: The file or folder .* does not exist/);
     await expect(namesIn(folder)).rejects.toThrow(/The folder contains no files/);
     // A shell passes a pipe for <(zcat a.gz).

@@ -111,7 +111,7 @@ function NameDialog({ customer, onDone, onClose }: NameProps) {
         value={name}
         onChange={setName}
         maxLength={100}
-        hint="Tokens of an identity provider name the customer by exactly this name."
+        hint="Tokens from an identity provider must contain exactly this name."
       />
     </FormDialog>
   );
@@ -175,7 +175,7 @@ function TokensDialog({ customer: { customer_id: id, name }, canWrite, onClose }
         }}
         onClose={() => setRevoked(null)}
       >
-        <p>The next request with this token is rejected. This is permanent.</p>
+        <p>All further requests with this token are rejected. This is permanent.</p>
       </FormDialog>
     );
   }

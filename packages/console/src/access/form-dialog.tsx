@@ -8,7 +8,7 @@ import { ProblemNotice } from '../components/state.tsx';
 type Props<T> = {
   readonly title: string;
   readonly submitText: string;
-  /** Whether the change takes something away. */
+  /** Whether the change removes or disables something. */
   readonly isDangerous?: boolean;
   readonly children: ComponentChildren;
   readonly send: () => Promise<Answered<T>>;
@@ -16,7 +16,7 @@ type Props<T> = {
   readonly onClose: () => void;
 };
 
-/** A dialog that sends one change, and stays open with the problem if it is rejected. */
+/** A dialog that sends one change. If the change is rejected, the dialog stays open and shows the problem. */
 export function FormDialog<T>({ title, submitText, isDangerous, children, send, onDone, onClose }: Props<T>) {
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -83,7 +83,7 @@ export function Field({ label, value, onChange, hint, isNumber, maxLength, isOpt
 
 type OverlapProps = { readonly hours: string; readonly onChange: (hours: string) => void; readonly hint: string };
 
-/** For how long the old keys still work after a rotation. */
+/** How long the old keys keep working after a rotation. */
 export function OverlapField({ hours, onChange, hint }: OverlapProps) {
   return <Field label="Overlap in hours" isNumber value={hours} onChange={onChange} maxLength={3} hint={hint} />;
 }
@@ -91,9 +91,9 @@ export function OverlapField({ hours, onChange, hint }: OverlapProps) {
 type SecretProps = {
   readonly name: string;
   readonly secret: string | null;
-  /** What to do if the secret is null. */
+  /** The instructions that are shown if the secret is null. */
   readonly ifLost?: string;
-  /** What is shown above the secret. */
+  /** The text above the secret. */
   readonly children?: ComponentChildren;
   readonly onClose: () => void;
 };
@@ -104,7 +104,7 @@ export function SecretDialog({ name, secret, ifLost, children, onClose }: Secret
     <Dialog title={`Your new ${name}`} onClose={onClose}>
       {secret === null ? (
         <p>
-          {ifLost ?? `The response was lost. Revoke the ${name} that you find in the list, and create another one.`}
+          {ifLost ?? `The response was lost. Revoke the new ${name} in the list, and create another one.`}
         </p>
       ) : (
         <>

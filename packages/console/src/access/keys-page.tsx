@@ -166,7 +166,7 @@ function RotateDialog({ of, onDone, onClose }: DialogProps & { readonly of: ApiK
       <OverlapField
         hours={hours}
         onChange={setHours}
-        hint="The old key works for this time. With 0, it stops working immediately."
+        hint="The old key keeps working for this long. With 0, it stops working immediately."
       />
     </FormDialog>
   );
@@ -183,7 +183,7 @@ function RevokeDialog({ of, onDone, onClose }: DialogProps & { readonly of: ApiK
       onDone={() => onDone()}
       onClose={onClose}
     >
-      <p>The next request with this key is rejected. Sessions that were opened with it end. This is permanent.</p>
+      <p>All further requests with this key are rejected. Sessions that were opened with it end. This is permanent.</p>
       {of.scopes.includes('keys:write') && (
         <label>
           <input
@@ -191,7 +191,7 @@ function RevokeDialog({ of, onDone, onClose }: DialogProps & { readonly of: ApiK
             checked={isForced}
             onChange={({ currentTarget }) => setForced(currentTarget.checked)}
           />{' '}
-          Revoke it even if it is the last key that can manage keys
+          Revoke this key even if it is the last one that can manage keys
         </label>
       )}
     </FormDialog>

@@ -6,7 +6,7 @@ import { Empty, Time } from '../components/state.tsx';
 import './access.css';
 import { FormDialog, OverlapField, SecretDialog } from './form-dialog.tsx';
 
-/** The keys with which a partner uploads files to its prefix. A rotation replaces all of them at once. */
+/** The keys that a partner uses to upload files to its prefix. A rotation replaces all of them at once. */
 export function StorageKeys() {
   const [version, setVersion] = useState(0);
   const [isRotating, setRotating] = useState(false);
@@ -23,7 +23,7 @@ export function StorageKeys() {
       <div class="row">
         <div>
           <h2 id="storage-keys">Storage keys</h2>
-          <p class="muted small">Access keys with which your programs upload files to the storage itself.</p>
+          <p class="muted small">Access keys that your programs use to upload files directly to the storage.</p>
         </div>
         {isAvailable && (
           <div class="row push">
@@ -111,7 +111,7 @@ function RotateDialog({ onDone, onClose }: RotateProps) {
       <OverlapField
         hours={hours}
         onChange={setHours}
-        hint="The other keys work for this time, up to 168 hours. With 0, they stop working before the new key is created."
+        hint="The other keys keep working for this long, up to 168 hours. With 0, they stop working before the new key is created."
       />
     </FormDialog>
   );

@@ -41,7 +41,7 @@ function NameDialog({ attribute, ...ends }: Ends & { readonly attribute?: Attrib
         value={name}
         onChange={setName}
         maxLength={100}
-        hint="Composition reports show it, including those of other partners."
+        hint="Composition reports show this name, including those of other partners."
       />
       {!attribute && <KeysField value={keys} onChange={setKeys} isOptional />}
     </FormDialog>

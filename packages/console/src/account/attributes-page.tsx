@@ -89,7 +89,7 @@ export function AttributesPage() {
     </button>
   );
   return (
-    <Page title="Attributes" sub="What the keys in your import files stand for." actions={create}>
+    <Page title="Attributes" sub="The attributes that the keys in your import files stand for." actions={create}>
       <PagedTable
         listKey="attributes"
         version={version}

@@ -13,7 +13,7 @@ export function LimitsPage() {
   return (
     <Page
       title="Limits"
-      sub={isCustomer ? 'What you can store and ask for.' : 'What your account can store, send, and ask for.'}
+      sub={isCustomer ? 'What you can store and request.' : 'What your account can store, send, and request.'}
     >
       {problem && <ProblemNotice problem={problem} onRetry={reload} />}
       {!value && !problem && (
@@ -31,15 +31,15 @@ function Content({ limits, isCustomer }: { readonly limits: Limits; readonly isC
     <>
       <UsageTable
         id="budget"
-        title="Privacy budget of the last 30 days"
-        note="New reports use the budget. Reports that exist already can be read without limit."
+        title="Privacy budget for the last 30 days"
+        note="New reports use the budget. Existing reports can be read without limit."
         usages={budgetsOf(limits)}
       />
       {limits.quotas && (
         <UsageTable
           id="quotas"
           title="Quotas"
-          note="At a quota, new imports, audiences, and appends are refused. Deletes and clears are always accepted."
+          note="When a quota is reached, new imports, audiences, and appends are rejected. Deletes and clears are always accepted."
           usages={quotasOf(limits.quotas)}
         />
       )}
@@ -55,7 +55,7 @@ function Content({ limits, isCustomer }: { readonly limits: Limits; readonly isC
           </Fact>
           <Fact name="IDs without hyphens">{limits.unhyphenated_ids ? 'Accepted' : 'Rejected as hashes'}</Fact>
           {!isCustomer && (
-            <Fact name="Attributes of a device">
+            <Fact name="Device attributes">
               {limits.device_days === undefined
                 ? 'Kept until deleted'
                 : `Kept for ${formatCount(limits.device_days)} days`}
@@ -68,8 +68,8 @@ function Content({ limits, isCustomer }: { readonly limits: Limits; readonly isC
         <section class="card stack" aria-labelledby="requests">
           <h2 id="requests">Requests and jobs</h2>
           <dl class="facts">
-            <Fact name="Requests per minute and key">{formatCount(limits.requests_per_minute_per_key)}</Fact>
-            <Fact name="Requests per minute, all keys together">
+            <Fact name="Requests per minute per key">{formatCount(limits.requests_per_minute_per_key)}</Fact>
+            <Fact name="Requests per minute for all keys">
               {formatCount(limits.requests_per_minute_per_partner)}
             </Fact>
             <Fact name="Unfinished jobs">{formatCount(limits.open_jobs)}</Fact>

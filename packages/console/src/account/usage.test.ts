@@ -14,7 +14,7 @@ describe('stateOf', () => {
 });
 
 describe('quotasOf', () => {
-  it('distinguishes usage that is measured from usage that is counted', () => {
+  it('distinguishes measured usage from counted usage', () => {
     const measured = { limit: 10, used: 1, measured_at: null };
     const counted = { limit: 10, used: 1 };
     const usages = quotasOf({

@@ -20,7 +20,7 @@ export function AudienceErrorsPage() {
       {canExport && entry !== '' && <AllRejects key={entry} of={rejectsOf(id, entry)} />}
       {canExport && entry === '' && value?.errors && (
         <p class="small muted">
-          To export all rejected rows of a file, follow their number in the{' '}
+          To export all rejected rows of a file, click their number in the{' '}
           <a href={`/console/audiences/${id}`}>list of files</a>.
         </p>
       )}

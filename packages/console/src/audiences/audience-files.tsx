@@ -41,20 +41,20 @@ export function AudienceFiles({
       <div class="row">
         <h2 id="files">Files</h2>
         <div class="push">
-          <StatusChoice label="Status of the files" value={status} onChange={setStatus} />
+          <StatusChoice label="File status" value={status} onChange={setStatus} />
         </div>
       </div>
       {problem && <ProblemNotice problem={problem} />}
       <PagedTable
         listKey={`${id} ${status}`}
-        // The time of an ended audience changes only with its files.
+        // Once an audience has ended, its time changes only if its files change.
         version={`${version} ${isOpen ? 'open' : updated_at}`}
         caption="Files of the audience, in the order in which they were appended"
         load={(page, signal) => api.listAudienceFiles(id, { query: { limit: 100, ...query, ...page }, signal })}
         rowKey={({ file_id }) => file_id}
         columns={columnsFor(id, canWrite ? (fileId) => void dismiss(fileId) : null)}
         empty={
-          <Empty title={status === '' ? 'No files' : 'No file has this status'}>
+          <Empty title={status === '' ? 'No files' : 'No files have this status'}>
             {status === '' && canWrite && (
               <p>
                 <a href={`/console/audiences/${id}/append`}>Append files</a>
@@ -117,7 +117,7 @@ function dismissColumn(dismiss: (fileId: string) => void): Column<AudienceFile> 
       isFailed(file) && (
         <button
           type="button"
-          title="The entry stays in the list, but no longer makes the audience fail."
+          title="The entry stays in the list but no longer makes the audience fail."
           onClick={() => dismiss(file.file_id)}
         >
           Dismiss<span class="visually-hidden"> {file.s3_path}</span>

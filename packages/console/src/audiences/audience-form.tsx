@@ -13,11 +13,11 @@ type Props = {
   readonly pathText: string;
   readonly incomplete: string | null;
   readonly children?: ComponentChildren;
-  /** Loads the files. Returns the problem if they were not accepted. */
+  /** Loads the files. Returns the problem if they are not accepted. */
   readonly onPath: (path: string) => Promise<Problem | null>;
 };
 
-/** Files of an audience, from this computer or from the storage. */
+/** The form for the files of an audience, which are on this computer or in the storage. */
 export function AudienceForm({ path, uploadText, pathText, incomplete, children, onPath }: Props) {
   const { query } = useLocation();
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -28,7 +28,7 @@ export function AudienceForm({ path, uploadText, pathText, incomplete, children,
       {isPath ? (
         <PathForm
           submitText={pathText}
-          hint="Relative to your prefix. A path that ends with “/” takes all files in the folder. Files that are loaded already are skipped."
+          hint="Relative to your prefix. A path that ends with “/” loads all files in the folder. Files that are already loaded are skipped."
           incomplete={incomplete}
           onSubmit={onPath}
         >

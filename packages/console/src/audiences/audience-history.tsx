@@ -18,7 +18,7 @@ type Act = (append: Append, action: 'cancel' | 'all' | 'failed') => void;
 
 type Props = { readonly audience: AudienceDetails; readonly version: number; readonly onChange: () => void };
 
-/** What was appended and cleared, when, and by whom. Appends can be canceled and retried here. */
+/** Shows what was appended and cleared, when, and by whom. Users can cancel and retry appends here. */
 export function AudienceHistory({ audience: { audience_id: id, status, updated_at }, version, onChange }: Props) {
   const isOpen = status < 2;
   const change = useChange();
@@ -45,7 +45,7 @@ export function AudienceHistory({ audience: { audience_id: id, status, updated_a
         load={(page, signal) => api.listAudienceHistory(id, { query: { limit: 20, ...page }, signal })}
         rowKey={({ at, append }) => append?.append_id ?? at}
         columns={canWrite ? [...columns, actionColumn(act, change.isSending)] : columns}
-        empty={<Empty title="Nothing is recorded" />}
+        empty={<Empty title="No history yet" />}
         {...(isOpen ? { refreshMs } : {})}
       />
       {canceled && (

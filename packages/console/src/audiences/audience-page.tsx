@@ -21,7 +21,7 @@ import { RenameDialog } from './rename-dialog.tsx';
 import { funnelOf, isMatchRounded, sentenceOf, versionOfReasons } from './describe-audience.ts';
 import './audiences.css';
 
-/** How often the page checks whether files were appended after all loads had ended. */
+/** How often the page checks for appended files after all loads have ended. */
 const refreshMs = 30_000;
 
 export function AudiencePage() {

@@ -85,7 +85,7 @@ export function AudiencesPage() {
       </Filterbar>
       {hasCustomers && (
         <p class="small muted">
-          Only the customer itself can open its audiences: a user of the customer, or a request with one of its{' '}
+          The audiences of a customer can be opened only by a user of the customer or with one of its{' '}
           <a href="/console/customers">user tokens</a>.
         </p>
       )}
@@ -104,7 +104,7 @@ export function AudiencesPage() {
 
 const customersListed = 1_000;
 
-/** The customers to choose from. Undefined until they are known, or if the session must not list them. */
+/** The customers to choose from. Undefined until they are known, or if the session may not list them. */
 function useCustomers(isPartner: boolean): readonly string[] | undefined {
   const canRead = isPartner && (signedIn()?.scopes.includes('customers:read') ?? false);
   const { value } = useApi('customers', (signal) => api.listCustomers({ query: { limit: customersListed }, signal }), {
@@ -116,7 +116,7 @@ function useCustomers(isPartner: boolean): readonly string[] | undefined {
 function NoAudiences({ bar, canWrite }: { readonly bar: FilterBar; readonly canWrite: boolean }) {
   if (bar.isFiltered) {
     return (
-      <Empty title="No audience matches these filters">
+      <Empty title="No audiences match these filters">
         <button type="button" onClick={bar.clear}>
           Clear filters
         </button>

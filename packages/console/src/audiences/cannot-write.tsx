@@ -6,7 +6,7 @@ export function CannotWrite({ title }: { readonly title: string }) {
     <Page title={title}>
       <div class="card">
         <Empty title="You cannot change audiences">
-          <p>Your account can read audiences only. Ask your operator for access.</p>
+          <p>Your account can only read audiences. Ask your operator for access.</p>
         </Empty>
       </div>
     </Page>

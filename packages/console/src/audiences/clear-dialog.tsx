@@ -33,7 +33,7 @@ const texts = {
 const filesCounted = 500;
 const openFiles: Readonly<Record<string, string | number>> = { limit: filesCounted, status: '0,1' };
 
-/** Names what a clear or a delete cancels and removes before it happens. It cannot be undone. */
+/** Lists what a clear or a delete will cancel and remove, because neither can be undone. */
 export function ClearDialog({ audience, does, onClose }: Props) {
   const { audience_id: id, name, unique_devices, total_files: entries, status } = audience;
   const text = texts[does];
@@ -118,7 +118,7 @@ export function ClearDialog({ audience, does, onClose }: Props) {
 
 const filesNamed = 5;
 
-/** A response with the most entries may not contain all of them. */
+/** A response with the maximum number of entries may be incomplete. */
 function countUpTo(count: number, entries: number, most: number): string {
   return entries < most ? formatCount(count) : `${formatCount(count)} or more`;
 }

@@ -41,8 +41,8 @@ describe('actionsOn', () => {
     ['a running append', { status: 1 }, ['cancel']],
     ['an append that was canceled', { status: 0, cancel_requested_at: '2026-11-15T01:12:18.268Z' }, []],
     ['a loaded append', { status: 2 }, []],
-    ['an append of which some files failed', {}, ['failed', 'all']],
-    ['an append of which all files failed', { files: { all: 1, loaded: 0, failed: 1 } }, ['all']],
+    ['an append with some failed files', {}, ['failed', 'all']],
+    ['an append whose files all failed', { files: { all: 1, loaded: 0, failed: 1 } }, ['all']],
     ['an append without files', { files: null }, ['all']],
     ['a cleared append', { cleared: true }, []],
   ] as const)('for %s', (_name, changes, expected) =>

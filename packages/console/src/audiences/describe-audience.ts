@@ -3,7 +3,7 @@ import type { AudienceDetails, AudienceHistoryEntry } from '@inlet/sdk/browser';
 
 type Step = { readonly name: string; readonly devices: number; readonly share: number; readonly note: string };
 
-/** The funnel from uploaded to matched devices. Shares are of the first step that has devices. */
+/** The funnel from uploaded to matched devices. Shares refer to the first step that has devices. */
 export function funnelOf(
   audience: Pick<AudienceDetails, 'uploaded_devices' | 'unique_devices' | 'matched_devices'>,
 ): readonly [Step, Step, Step] {
@@ -29,8 +29,8 @@ export function isFailed({ status, dismissed_at }: AudienceDetails['file'][numbe
 }
 
 /**
- * Changes when the reasons may have changed: a file has failed, was dismissed, or has rejected rows. The time of the record
- * changes with every progress of a load.
+ * Changes when the reasons may have changed: a file has failed, was dismissed, or has rejected rows. The time in the
+ * record changes whenever a load progresses.
  */
 export function versionOfReasons({
   status,

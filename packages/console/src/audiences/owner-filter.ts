@@ -1,4 +1,4 @@
-// The filter by owner in the address of the list. A partner sees its own audiences and those of its customers.
+// The owner filter in the address of the list. A partner sees its own audiences and those of its customers.
 
 const customerPrefix = 'customer:';
 

@@ -73,7 +73,7 @@ export function AllRejects({ of }: { readonly of: RejectsExport }) {
           onClose={() => setAsking(false)}
         />
       )}
-      {files.length === maxFilesShown && <p>More files are listed by the API and downloaded by the command line.</p>}
+      {files.length === maxFilesShown && <p>Use the API to list more files, or the command line to download them.</p>}
     </section>
   );
 }

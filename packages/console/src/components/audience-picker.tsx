@@ -14,7 +14,7 @@ type Props = {
 
 const shown = 8;
 
-/** Finds an audience by a part of its name. Without a name, shows the newest audiences. */
+/** Finds an audience by part of its name. Without a name, shows the newest audiences. */
 export function AudiencePicker({ label, chosen, onPick }: Props) {
   const [name, setName] = useState('');
   const input = useRef<HTMLInputElement>(null);
@@ -39,7 +39,7 @@ export function AudiencePicker({ label, chosen, onPick }: Props) {
       <div class="picker-results" aria-live="polite">
         {list.problem && <ProblemNotice problem={list.problem} onRetry={list.reload} />}
         {!list.problem && !found && <Skeleton lines={4} height={28} />}
-        {found?.length === 0 && <p class="small muted">No audience found.</p>}
+        {found?.length === 0 && <p class="small muted">No audiences found.</p>}
         {found && found.length > 0 && (
           <ul>
             {found.map((audience) => (
@@ -49,7 +49,7 @@ export function AudiencePicker({ label, chosen, onPick }: Props) {
                   class="pick"
                   onClick={() => {
                     onPick(audience);
-                    // The list loads again, without this button.
+                    // The list is reloaded without this button, so the focus moves to the input.
                     input.current?.focus();
                   }}
                 >
@@ -67,7 +67,7 @@ export function AudiencePicker({ label, chosen, onPick }: Props) {
 
 const settleMs = 250;
 
-/** Returns a text once it has stopped changing. */
+/** Returns the text once it has stopped changing. */
 export function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

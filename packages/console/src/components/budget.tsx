@@ -20,7 +20,7 @@ export function Budget({
       <p class="budget-left">
         {formatCount(left)} <span class="small muted">of {formatCount(limit)}</span>
       </p>
-      <Bar share={left / limit} label={`Share of new ${unit} that are left`} />
+      <Bar share={left / limit} label={`Share of new ${unit} left`} />
       {renews_at !== null && <p class="small muted">Starts to renew on {formatDay(renews_at)}.</p>}
     </>
   );

@@ -22,8 +22,8 @@ const ways = [
 ] as const;
 
 /**
- * Asks for the credentials of the partner's own bucket. The secrets are only in the fields of the form, which are emptied
- * when they are sent.
+ * Asks for the credentials of the partner's own bucket. The secrets exist only in the fields of the form, which are
+ * cleared when the form is sent.
  */
 export function CredentialsDialog<T>({ title, submitText, send, onDone, onClose }: Props<T>) {
   const [way, setWay] = useState<'keys' | 'role'>('keys');
@@ -46,8 +46,7 @@ export function CredentialsDialog<T>({ title, submitText, send, onDone, onClose 
       >
         {change.problem && <ProblemNotice problem={change.problem} />}
         <p>
-          The files are in your own bucket. Inlet reads them with these credentials, and deletes the credentials when
-          the job has ended.
+          The files are in your own bucket. Inlet reads them with these credentials, and deletes the credentials when the job ends.
         </p>
         <Choices
           legend="Inlet reads your bucket with"
@@ -56,9 +55,9 @@ export function CredentialsDialog<T>({ title, submitText, send, onDone, onClose 
           choices={ways}
           onChange={(chosen) => setWay(chosen)}
         />
-        <Input name="region" label="Region of the bucket" maxLength={64} />
+        <Input name="region" label="Bucket region" maxLength={64} />
         {way === 'role' ? (
-          <Input name="roleArn" label="ARN of the role" maxLength={2_048} />
+          <Input name="roleArn" label="Role ARN" maxLength={2_048} />
         ) : (
           <>
             <Input name="accessKeyId" label="Access key ID" maxLength={256} />
@@ -86,7 +85,7 @@ export function CredentialsDialog<T>({ title, submitText, send, onDone, onClose 
   );
 }
 
-/** Leaves out the fields that are empty or not shown. */
+/** Omits the fields that are empty or hidden. */
 function credentialsIn(form: FormData): Credentials {
   const given = Object.fromEntries(
     [...form].flatMap(([name, value]) => (typeof value === 'string' && value !== '' ? [[name, value.trim()]] : [])),

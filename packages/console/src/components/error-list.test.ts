@@ -32,24 +32,24 @@ describe('the download of rejected rows', () => {
     return { ...collected, waits };
   }
 
-  it('joins the pages below one header', async () => {
+  it('joins the pages under a single header', async () => {
     const { parts, rows, end } = await collect([page(2, true), page(1, false)]);
     expect([rows, end]).toEqual([3, 'complete']);
     expect(await new Blob([...parts]).text()).toBe('file,row\na.csv,1\na.csv,1\na.csv,1\n');
   });
 
-  it('waits as long as the API asks, and goes on where it was', async () => {
+  it('waits as long as the API requests, and then continues where it stopped', async () => {
     const limited = new Response('', { status: 429, headers: { 'retry-after': '7' } });
     const { rows, end, waits } = await collect([page(2, true), limited, null, page(1, false)]);
     expect([rows, end, waits]).toEqual([3, 'complete', [7_000, 4_000]]);
   });
 
-  it('keeps what it has if the API no longer answers', async () => {
+  it('keeps the rows that it has if the API stops responding', async () => {
     expect(await collect([page(2, true)])).toMatchObject({ rows: 2, end: 'failed', waits: [2e3, 4e3, 8e3, 16e3] });
     expect(await collect([new Response('', { status: 404 })])).toMatchObject({ rows: 0, end: 'failed', waits: [] });
   });
 
-  it('stops at a limit', async () => {
+  it('stops at the row limit', async () => {
     const full = Array.from({ length: 200 }, () => page(500, true));
     expect(await collect(full)).toMatchObject({ rows: maxDownloadedRows, end: 'limit' });
   });

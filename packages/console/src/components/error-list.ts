@@ -25,14 +25,14 @@ function pathOf({ kind, id }: JobOfErrors): string {
   return kind === 'import' ? `/v1/marketplace/import/${id}/errors` : `/v2/firstparty/audience/${id}/errors`;
 }
 
-/** Larger lists take minutes and hundreds of requests. Complete lists are exported by a worker. */
+/** Larger lists take minutes and hundreds of requests. A worker exports complete lists. */
 export const maxDownloadedRows = 50_000;
 
 const rowsPerPage = 500;
 const maxAttempts = 5;
 const longestWaitMs = 60_000;
 
-/** How the download ended: with all rows, with the first ones, or because the API no longer answered. */
+/** How the download ended: with all rows, with the first ones, or early, because the API stopped responding. */
 type DownloadEnd = 'complete' | 'limit' | 'failed' | 'aborted';
 
 export type Collected = { readonly parts: readonly Blob[]; readonly rows: number; readonly end: DownloadEnd };
@@ -45,7 +45,7 @@ type Options = {
   readonly wait: (ms: number) => Promise<unknown>;
 };
 
-/** Downloads the pages one after the other. The rows are kept outside of the script's memory. */
+/** Downloads the pages one after another. The rows are kept outside the script's memory. */
 export async function collectErrors(
   job: JobOfErrors,
   filters: Readonly<Record<string, string>>,
@@ -83,7 +83,7 @@ function retryAfterMs(header: string | null, attempt: number): number {
 
 export type Downloaded = Pick<Collected, 'rows' | 'end'>;
 
-/** Downloads the rows as one CSV file. The SDK reads JSON only. */
+/** Downloads the rows as one CSV file. The SDK reads only JSON. */
 export async function downloadErrors(
   job: JobOfErrors,
   filters: Readonly<Record<string, string>>,

@@ -12,11 +12,11 @@ import { Empty, Notice } from './state.tsx';
 
 type Props = {
   readonly job: JobOfErrors;
-  /** What the job is called, for example `Import 12`. */
+  /** The name of the job, for example `Import 12`. */
   readonly name: string;
-  /** The codes to choose from, with their explanations. */
+  /** The codes that the user can choose, with their explanations. */
   readonly reasons: readonly { readonly code: string; readonly message: string }[];
-  /** What is shown above the list. */
+  /** The content above the list. */
   readonly children?: ComponentChildren;
 };
 
@@ -53,7 +53,7 @@ export function ErrorsPage({ job, name, reasons, children }: Props) {
         rowKey={keyOfError}
         columns={errorColumns(bar.filters['file'] === undefined ? (file) => bar.set('file', file) : null)}
         empty={
-          <Empty title={bar.isFiltered ? 'No row matches these filters' : 'No row was rejected'}>
+          <Empty title={bar.isFiltered ? 'No rows match these filters' : 'No rows were rejected'}>
             <p>
               <a href={pageOfJob(job)}>Back to {name}</a>
             </p>
@@ -64,7 +64,9 @@ export function ErrorsPage({ job, name, reasons, children }: Props) {
   );
 }
 
-/** Shows the file of the filter. A file is chosen in the tables, because a job can have 10,000 of them. */
+/**
+ * Shows the file that the list is filtered by. Users choose a file in the tables, because a job can have 10,000 files.
+ */
 function FileFilter({ bar }: { readonly bar: FilterBar }) {
   const file = bar.filters['file'];
   if (file === undefined) return null;
@@ -134,7 +136,7 @@ function hintForAll(job: JobOfErrors): ComponentChildren {
   }
   return (
     <>
-      To get all rejected rows of a file, follow their number in the <a href={path}>list of files</a>, and export them.
+      To get all rejected rows of a file, click their number in the <a href={path}>list of files</a>, and export them.
     </>
   );
 }

@@ -11,7 +11,10 @@ export type FilterBar = {
   readonly clear: () => void;
 };
 
-/** The filters of the page's address. A change replaces the address, so that the list can be bookmarked and shared. */
+/**
+ * The filters in the page's address. Changing a filter replaces the address, so that the filtered list can be
+ * bookmarked and shared.
+ */
 export function useFilters(names: readonly string[]): FilterBar {
   const { path, query, route } = useLocation();
   const filters = readFilters(query, names);

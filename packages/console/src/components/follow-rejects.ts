@@ -4,7 +4,7 @@ import type { ChangeOptions } from './use-change.ts';
 
 export type RejectsFiles = readonly RejectsFile[];
 
-/** The command line downloads the files of larger exports. */
+/** The files of larger exports are downloaded with the command line. */
 export const maxFilesShown = 100;
 
 const pollMs = 1_000;

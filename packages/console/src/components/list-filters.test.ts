@@ -20,11 +20,11 @@ describe('readFilters', () => {
 });
 
 describe('apiQuery', () => {
-  it('names the parameters as the API does', () => {
+  it('uses the parameter names of the API', () => {
     expect(apiQuery({ status: '3', type: '0', path: 'a&b/' })).toEqual({ status: '3', log_type: '0', path: 'a&b/' });
   });
 
-  it('includes the whole last day in the time zone of the reader', () => {
+  it("includes the whole last day in the reader's time zone", () => {
     const query = apiQuery({ from: '2026-10-31', to: '2026-10-31' });
     expect(query).toEqual({
       created_from: new Date(2026, 9, 31).toISOString(),

@@ -1,7 +1,7 @@
-/** The filters of a list as they are in the address of the page. An absent filter does not restrict the list. */
+/** The filters of a list as they appear in the address of the page. An absent filter does not restrict the list. */
 export type Filters = Readonly<Record<string, string>>;
 
-/** The names in the address, and what the API calls them. */
+/** The filter names in the address and the corresponding names in the API. */
 const apiNames: Readonly<Record<string, string>> = {
   status: 'status',
   type: 'log_type',
@@ -27,7 +27,7 @@ function isValid(name: string, value: string): boolean {
   return value !== '';
 }
 
-/** The query parameters of the API. The days are days of the reader, and the last day is included. */
+/** The query parameters of the API. Days are in the reader's time zone, and the last day is included. */
 export function apiQuery(filters: Filters): Filters {
   const { from, to, ...others } = filters;
   const named = Object.entries(others).flatMap(([name, value]) => {

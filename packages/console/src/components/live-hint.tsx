@@ -1,6 +1,6 @@
 import './lists.css';
 
-/** Says how fresh a followed record is. Keeps its height, so that the page does not move. */
+/** Shows whether a followed record is up to date. Its height stays the same, so that the page does not move. */
 export function LiveHint({ isReconnecting, isOpen }: { readonly isReconnecting: boolean; readonly isOpen: boolean }) {
   return (
     <output class={`hint-live${isReconnecting ? ' lost' : ''}`}>

@@ -10,7 +10,7 @@ type Props = {
   readonly onRetry: () => void;
 };
 
-/** The page of a record that is not loaded yet, or that could not be loaded. */
+/** The page for a record that has not been loaded yet or could not be loaded. */
 export function LoadingPage({ title, back, problem, onRetry }: Props) {
   return (
     <Page title={title} sub={back}>

@@ -4,7 +4,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hook
 type PageProps = {
   readonly title: string;
   readonly sub?: ComponentChildren;
-  /** Buttons and links at the right of the title. */
+  /** Buttons and links to the right of the title. */
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
 };
@@ -13,15 +13,16 @@ type PageProps = {
 let firstPath: string | null = location.pathname;
 
 /**
- * A page with its heading, which gets the focus when the reader opens another page. After a load of the document, the
- * focus stays at its start, where browsers put it.
+ * A page with a heading, which receives the focus when the reader navigates to the page. After the document is loaded,
+ * the focus stays at its start, where browsers put it.
  */
 export function Page({ title, sub, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Inlet`;
   }, [title]);
-  // Before the page is painted. Later, it would take the focus from a reader who has already pressed Tab.
+  // Focuses the heading before the page is painted. Later, this would take the focus from a reader who has already
+  // pressed Tab.
   useLayoutEffect(() => {
     if (location.pathname === firstPath) return;
     firstPath = null;
@@ -54,7 +55,10 @@ type DialogProps = { readonly title: string; readonly onClose: () => void; reado
 /** The element that opened the dialog or, if several dialogs opened in sequence, the first of them. */
 let opener: Element | null = null;
 
-/** A modal dialog. The browser keeps the focus inside and closes it on Escape. Then the focus returns to what opened it. */
+/**
+ * A modal dialog. The browser keeps the focus inside and closes it on Escape. Then the focus returns to the element
+ * that opened it.
+ */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -77,7 +81,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
 
 type CopyProps = { readonly text: string; readonly isPrimary?: boolean; readonly children?: ComponentChildren };
 
-/** Copies a text, and says whether it has. Browsers refuse on pages without TLS, or if the user does not allow it. */
+/**
+ * Copies text and shows whether this succeeded. Browsers refuse to copy on pages without TLS or if the user does not
+ * allow it.
+ */
 export function CopyButton({ text, isPrimary = false, children }: CopyProps) {
   const [result, setResult] = useState('');
   async function copy(): Promise<void> {
@@ -85,7 +92,7 @@ export function CopyButton({ text, isPrimary = false, children }: CopyProps) {
       await navigator.clipboard.writeText(text);
       setResult('Copied.');
     } catch {
-      setResult('The browser cannot copy here. Select the text.');
+      setResult('The browser cannot copy here. Select the text and copy it.');
     }
   }
   return (

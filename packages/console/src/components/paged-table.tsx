@@ -15,29 +15,29 @@ export type Column<T> = {
 };
 
 type Props<T> = {
-  /** Says when the list is a different one, for example because a filter changed. */
+  /** Identifies the list. It changes, for example, with a filter. */
   readonly listKey: string;
   readonly caption: string;
   /** Loads one page. `query` contains the cursor, and is empty for the first page. */
   readonly load: (query: PageQuery, signal: AbortSignal) => Promise<Answered<readonly T[]>>;
   readonly rowKey: (item: T) => string | number;
-  /** The first column names the row. */
+  /** The first column identifies the row. */
   readonly columns: readonly [Column<T>, ...Column<T>[]];
   readonly empty: ComponentChildren;
-  /** Loads the list again when it changes. Unlike a new `listKey`, keeps the rows until then. */
+  /** Reloads the list when it changes. Unlike with a new `listKey`, the old rows stay until the new ones arrive. */
   readonly version?: string | number;
   /**
-   * Loads the list again this time after each response while the page is visible. A function that returns undefined means
-   * that nothing is going on, so that the list is refreshed slowly. Pauses while further pages are open, which would take
-   * as many requests.
+   * The delay after each response before the list is reloaded, while the page is visible. If a function returns
+   * undefined, nothing is in progress, and the list is refreshed slowly. Lists with more than one loaded page are not
+   * refreshed, because each page would take a request.
    */
   readonly refreshMs?: number | ((items: readonly T[]) => number | undefined);
 };
 
-/** How often a list is refreshed in which nothing is going on. */
+/** How often a list is refreshed while nothing is in progress. */
 const slowRefreshMs = 30_000;
 
-/** A table that loads a page at a time. Only the loaded pages are in memory. */
+/** A table that loads one page at a time. Only the loaded pages are in memory. */
 export function PagedTable<T>({ listKey, caption, load, rowKey, columns, empty, version, refreshMs }: Props<T>) {
   const initial: Shown<T> = { listKey, items: null, next: null, pages: 1 };
   const [state, setState] = useState(initial);
@@ -67,14 +67,14 @@ export function PagedTable<T>({ listKey, caption, load, rowKey, columns, empty, 
       setState({ listKey, items: result.value, next: result.answer.next, pages: found });
       return typeof refreshMs === 'function' ? (refreshMs(result.value) ?? slowRefreshMs) : refreshMs;
     });
-    // `load` and a function `refreshMs` are new at every render. The API rejects calls with an earlier token.
+    // `load` and a function `refreshMs` are new on every render. The API rejects calls with an earlier token.
   }, [listKey, version, attempt, fixedMs, csrfToken.value]);
 
   async function loadMore(query: PageQuery): Promise<void> {
     setLoadingMore(true);
     const result = await load(query, new AbortController().signal);
     setLoadingMore(false);
-    // The filter has changed in the meantime, so the page belongs to another list.
+    // The filter changed in the meantime, so this page belongs to another list.
     if (shown.current.listKey !== listKey) return;
     if (!result.ok) {
       noteExpiry(result.problem);
@@ -160,7 +160,7 @@ type Shown<T> = {
 
 type LoadedPages<T> = { readonly result: Answered<readonly T[]>; readonly pages: number };
 
-/** Loads the first pages of a list, or all if there are fewer by now. */
+/** Loads the first pages of a list, or all pages if there are now fewer. */
 async function loadPages<T>(load: Props<T>['load'], count: number, signal: AbortSignal): Promise<LoadedPages<T>> {
   let result = await load({}, signal);
   let pages = 1;

@@ -8,11 +8,11 @@ type Props = {
   readonly job: { readonly status: 0 | 1 | 2 | 3; readonly progress: Progress };
   /** Whether the job reads files. */
   readonly hasFiles: boolean;
-  /** Further facts. */
+  /** Additional facts. */
   readonly children?: ComponentChildren;
 };
 
-/** How far a job is, and when it ends. */
+/** How far a job has progressed, and how much time is left. */
 export function ProgressBlock({ job: { status, progress }, hasFiles, children }: Props) {
   return (
     <>

@@ -12,15 +12,18 @@ import './lists.css';
 type Props = {
   readonly job: JobOfErrors;
   readonly reasons: readonly Reason[];
-  /** Changes when the rows must be read again. */
+  /** Changes when the rows must be reloaded. */
   readonly version: string | number;
 };
 
 const rowsShown = 3;
-/** The rows of further reasons are one click away. Each reason takes one request. */
+/**
+ * Rows are shown only for the first reasons, because each reason takes one request. The rows of the others are one
+ * click away.
+ */
 const reasonsWithRows = 8;
 
-/** What failed and why: each reason with its first rows, and a link to all of them. */
+/** Shows what failed and why: each reason with its first rows and a link to all rows. */
 export function ReasonList({ job, reasons, version }: Props) {
   return (
     <ul class="reasons">

@@ -1,9 +1,9 @@
 import type { ImportLog, ImportLogError } from '@inlet/sdk/browser';
 
-/** What one reason concerns: rejected rows, files that failed, or the whole job. */
+/** A reason, and what it concerns: rejected rows, failed files, or the whole job. */
 export type Reason = ImportLogError & { readonly of: 'rows' | 'files' | 'job' };
 
-/** The reasons, those that failed most first. What failed as a whole comes before single rows. */
+/** The reasons: first failures of the whole job, then failed files, and then rejected rows, each sorted by count. */
 export function reasonsOf({ errors }: Pick<ImportLog, 'errors'>): readonly Reason[] {
   const rank = { job: 0, files: 1, rows: 2 } as const;
   return (errors ?? [])

@@ -3,7 +3,10 @@ import type { Problem } from '@inlet/sdk/browser';
 const firstDelayMs = 1_000;
 const longestDelayMs = 15_000;
 
-/** Whether the stream can come back without a change: the API restarts, or too many streams are open. */
+/**
+ * Whether reconnecting can succeed without a change, for example after the API restarts or while too many streams are
+ * open.
+ */
 export function canReconnect(problem: Problem): boolean {
   if (problem.from === 'sdk') return problem.code !== 'invalid_argument' && problem.code !== 'aborted';
   return problem.status === 429 || problem.status >= 500;

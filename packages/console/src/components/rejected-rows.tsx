@@ -15,7 +15,7 @@ export function errorColumns(
         if (file === null) return <span class="muted">The whole job</span>;
         if (!onFile) return <GivenText text={file} />;
         return (
-          <button type="button" class="plain" onClick={() => onFile(file)} title="Show the rows of this file only">
+          <button type="button" class="plain" onClick={() => onFile(file)} title="Show only the rows of this file">
             <GivenText text={file} />
           </button>
         );
@@ -39,7 +39,7 @@ export function errorColumns(
   ];
 }
 
-/** The API has escaped unprintable bytes of the row already. */
+/** The API has already escaped unprintable bytes in the row. */
 export function RowText({ text }: { readonly text: string }) {
   return text === '' ? <span class="muted">(empty)</span> : <bdi class="row-text">{text}</bdi>;
 }

@@ -18,7 +18,7 @@ export function Status({ status }: { readonly status: 0 | 1 | 2 | 3 }) {
 
 const minutes = signal(0);
 
-/** Starts the clock of all relative times when the first one is shown. */
+/** Starts the clock for all relative times when the first one is shown. */
 const clock = once(() => ({ timer: setInterval(() => (minutes.value += 1), 60_000) }));
 
 /** `3 minutes ago`, with the exact time on hover. */
@@ -34,7 +34,7 @@ export function Time({ at }: { readonly at: string }) {
 
 type EmptyProps = { readonly title: string; readonly children?: ComponentChildren };
 
-/** Says what to do next. */
+/** A note for an empty list that says what to do next. */
 export function Empty({ title, children }: EmptyProps) {
   return (
     <div class="empty">
@@ -54,14 +54,14 @@ export function Notice({ kind, children }: NoticeProps) {
   );
 }
 
-/** What happened, then what to do. */
+/** Describes what happened, and then what to do. */
 export function ProblemNotice({ problem, onRetry }: { readonly problem: Problem; readonly onRetry?: () => void }) {
   return (
     <Notice kind="bad">
       <p>
         <strong>{titleOf(problem)}</strong>
       </p>
-      <p>{problem.from === 'sdk' ? 'The API did not answer. Check your connection.' : problem.detail}</p>
+      <p>{problem.from === 'sdk' ? 'The API did not respond. Check your connection.' : problem.detail}</p>
       {problem.from === 'api' &&
         problem.errors
           .filter(({ detail }) => detail !== problem.detail)
@@ -88,7 +88,7 @@ type PartProps = { readonly what: string; readonly problem: Problem; readonly on
 export function PartProblem({ what, problem, onRetry }: PartProps) {
   return (
     <p class="notice bad small" role="alert">
-      {what} could not be loaded: {problem.from === 'sdk' ? 'the API did not answer.' : problem.detail}{' '}
+      {what} could not be loaded: {problem.from === 'sdk' ? 'the API did not respond.' : problem.detail}{' '}
       <button type="button" class="plain no-print" onClick={onRetry}>
         Try again<span class="visually-hidden"> to load: {what}</span>
       </button>
@@ -102,7 +102,7 @@ function titleOf(problem: Problem): string {
   return problem.status === 403 ? 'You do not have access' : problem.title;
 }
 
-/** Holds the place of lines that are loading, so that the page does not move when they arrive. */
+/** A placeholder for lines that are loading, so that the page does not move when they arrive. */
 export function Skeleton({ lines = 1, height = 20 }: { readonly lines?: number; readonly height?: number }) {
   return (
     <div class="stack" style={{ gap: '12px' }} aria-busy="true">

@@ -1,6 +1,6 @@
 type Props = { readonly label: string; readonly value: string; readonly onChange: (value: string) => void };
 
-/** Chooses the status of files. It is not in the address, because it concerns only a part of the page. */
+/** Chooses the status of files. It is not in the address, because it affects only part of the page. */
 export function StatusChoice({ label, value, onChange }: Props) {
   return (
     <select aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>

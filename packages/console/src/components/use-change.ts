@@ -26,7 +26,7 @@ export function useChange(): Change {
     problem,
     dismiss: () => setProblem(null),
     send: async (call) => {
-      // A double click arrives before the button is disabled.
+      // The second click of a double-click can arrive before the button is disabled.
       if (isBusy.current) return null;
       isBusy.current = true;
       setSending(true);

@@ -6,10 +6,10 @@ import { canReconnect, reconnectDelay } from './reconnect.ts';
 export type Followed<T> = {
   /** The last record, which stays while the connection is lost. */
   readonly value: T | undefined;
-  /** Also set while it connects again, if there is no record yet. */
+  /** Also set while reconnecting, if there is no record yet. */
   readonly problem: Problem | undefined;
   readonly isReconnecting: boolean;
-  /** Follows again after the job has ended, for example because files were appended. */
+  /** Resumes following after the job has ended, for example because files were appended. */
   readonly restart: () => void;
 };
 
@@ -18,8 +18,8 @@ type State<T> = Omit<Followed<T>, 'restart'> & { readonly key: string };
 type Follow<T> = (signal: AbortSignal) => AsyncGenerator<Result<ServerEvent<T>>, void, undefined>;
 
 /**
- * Follows a record by server-sent events until its job ends. Reconnects when the API restarts. A hidden tab closes its
- * stream, because browsers allow only six connections to a server over HTTP/1.1.
+ * Follows a record through server-sent events until its job ends. Reconnects when the API restarts. A hidden tab closes
+ * its stream, because browsers allow only six connections to a server over HTTP/1.1.
  */
 export function useFollow<T>(key: string, follow: Follow<T>): Followed<T> {
   const [attempt, setAttempt] = useState(0);
@@ -46,7 +46,8 @@ export function useFollow<T>(key: string, follow: Follow<T>): Followed<T> {
       }));
     });
     return () => stop.abort();
-    // `follow` is a new function at every render; `key` says what is followed. The API rejects calls with an earlier token.
+    // `follow` is a new function on every render. `key` identifies the record. The API rejects calls with an earlier
+    // token.
   }, [key, attempt, isVisible, csrfToken.value]);
 
   const isCurrent = state.key === key;

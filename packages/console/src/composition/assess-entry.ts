@@ -6,8 +6,8 @@ export const typicalIndex = { low: 0.8, high: 1.2 } as const;
 export type Assessment = 'over' | 'under' | 'typical' | 'unclear' | 'hidden';
 
 /**
- * Whether an index of 1 means as common as in the baseline. Known devices have no events, so the report compares the
- * devices with an event with all devices of the baseline, unless the baseline is another audience.
+ * Whether an index of 1 means that the attribute is as common as in the baseline. Known devices have no events, so the
+ * report compares the devices with an event with all devices of the baseline, unless the baseline is another audience.
  */
 export function isComparable({
   split,
@@ -30,7 +30,7 @@ export function assess({
 }: Pick<CompositionEntry, 'index' | 'index_range' | 'small'>): Assessment {
   if (index === null) return 'hidden';
   if (index_range === null || small) return 'unclear';
-  // As the page shows them, so that no index of 120 is called more than typical.
+  // The bounds are rounded as on the page, so that an index shown as 120 is never called more than typical.
   const [low, high] = [Math.round(index_range.low * 100), Math.round(index_range.high * 100)];
   if (low > typicalIndex.high * 100) return 'over';
   if (high < typicalIndex.low * 100) return 'under';

@@ -20,7 +20,7 @@ import { useHighlights } from './use-highlights.ts';
 import { type ReportQuery, useReport } from './use-report.ts';
 import { type View, readView, viewQuery } from './view.ts';
 
-/** How often a page looks whether the audience is loaded. */
+/** How often the page checks whether the audience is loaded. */
 const loadingRefreshMs = 5_000;
 
 export function CompositionPage() {
@@ -65,7 +65,7 @@ function Report({ segmentId }: { readonly segmentId: number }) {
   });
 
   const show = (next: View): void => route(`${path}${viewQuery(next)}`, true);
-  // Another split or baseline can have been counted before.
+  // A report with another split or baseline may have been counted before.
   const canChoose = report !== null || !problem || problem.code === 'report_limit_reached';
   const baselineName = nameOfBaseline(view, other.value?.name);
   return (

@@ -24,7 +24,7 @@ const orderNames: Readonly<Record<Order, string>> = {
   devices: 'Devices, most first',
 };
 
-/** Chooses what the report shows. */
+/** The controls that determine what the report shows. */
 export function Controls({ view, onChange, name, onName, audienceId, other, canCompareAudiences }: Props) {
   const [isPicking, setPicking] = useState(false);
   const byCountry = allowsCountry(view.split);
@@ -59,7 +59,7 @@ export function Controls({ view, onChange, name, onName, audienceId, other, canC
         >
           <option value="">All known devices</option>
           {view.audienceId !== null && <option value="audience">{other?.name ?? 'Another audience'}</option>}
-          <optgroup label={byCountry ? 'Devices of one country' : 'Devices of one country (not with this split)'}>
+          <optgroup label={byCountry ? 'Devices in one country' : 'Devices in one country (not with this split)'}>
             {options}
           </optgroup>
         </select>

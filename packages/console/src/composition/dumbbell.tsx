@@ -7,12 +7,12 @@ type Props = {
   readonly entry: CompositionEntry;
   readonly baselineShare: number | null;
   readonly assessment: Assessment | 'none';
-  /** Whether a share near that of the baseline is typical. */
+  /** Whether shares close to the baseline share are typical. */
   readonly hasBand: boolean;
   readonly scale: ShareScale;
 };
 
-/** A picture of the numbers in the same row, so it is hidden from screen readers. */
+/** A plot of the numbers in the same row. Because it repeats them, it is hidden from screen readers. */
 export function Dumbbell({ entry: { share, index_range }, baselineShare, assessment, hasBand, scale }: Props) {
   const { position } = scale;
   const tone = assessment === 'over' || assessment === 'under' ? assessment : '';

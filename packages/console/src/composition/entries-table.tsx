@@ -23,7 +23,7 @@ export function EntriesTable({ report, entries, rows, caption, order, onSort }: 
     () => shareScale(entries.flatMap((entry) => [entry.share, baselineShareOf(report, entry)])),
     [report, entries],
   );
-  // The same elements at every render, so that only new rows are rendered.
+  // Reuses the elements on every render, so that only new rows are rendered.
   const all = useMemo(
     () =>
       entries.map((entry) => (
@@ -70,7 +70,7 @@ export function EntriesTable({ report, entries, rows, caption, order, onSort }: 
   );
 }
 
-/** The share that the index compares with. */
+/** The share that the index uses as its baseline. */
 function baselineShareOf({ baseline }: Composition, entry: CompositionEntry): number | null {
   return baseline ? (entry.baseline_share ?? null) : entry.warehouse_share;
 }

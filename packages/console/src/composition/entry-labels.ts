@@ -16,7 +16,9 @@ export function valueLabel(split: Composition['split'], value: string): string {
   return value === '' ? 'No event' : value;
 }
 
-/** Names an entry on its own. The provider is needed only where several partners provide the same name. */
+/**
+ * Names an entry on its own. The provider is included only if several partners provide attributes with the same name.
+ */
 export function entryLabel(
   { name, provider, value, attribute_id }: CompositionEntry,
   split: Composition['split'],

@@ -2,7 +2,7 @@ import { csrfToken } from '../api.ts';
 import { saveFile } from '../components/save-file.ts';
 import type { ReportQuery } from './use-report.ts';
 
-/** Saves all entries of the view as a file. Returns what went wrong, or null. */
+/** Saves all entries of the view as a file. Returns an error message, or null. */
 export async function exportCsv(segmentId: number, query: ReportQuery): Promise<string | null> {
   const { name: _name, small: _small, ...all } = query;
   const parameters = new URLSearchParams(Object.entries(all).map(([name, value]) => [name, String(value)]));
@@ -10,7 +10,7 @@ export async function exportCsv(segmentId: number, query: ReportQuery): Promise<
     `/v2/firstparty/segments/${encodeURIComponent(segmentId)}/composition?${parameters.toString()}`,
     { headers: { accept: 'text/csv', 'x-csrf-token': csrfToken.value } },
   ).catch(() => null);
-  if (!response) return 'The API did not answer. Check your connection.';
+  if (!response) return 'The API did not respond. Check your connection.';
   if (!response.ok) return detailOf(await response.json().catch(() => null));
   saveFile(
     await response.blob(),

@@ -10,7 +10,7 @@ type Props = {
   readonly onReload: () => void;
 };
 
-/** Says if the report does not describe the current devices of the audience. */
+/** Shows a notice if the report does not describe the current devices of the audience. */
 export function Freshness({ report: { current, next_report_at, computed_at }, isLoading, onReload }: Props) {
   const [loadedSince, setLoadedSince] = useState<string | null>(null);
   useEffect(() => {

@@ -3,7 +3,7 @@ import type { Loaded } from '../api.ts';
 import { Bar, PartProblem, Skeleton } from '../components/state.tsx';
 import { formatCount, formatPercent } from '../format.ts';
 
-/** From the upload to the devices that the report describes. */
+/** Shows the steps from the upload to the devices that the report describes. */
 export function Funnel({ loaded: { value: audience, problem, reload } }: { readonly loaded: Loaded<AudienceDetails> }) {
   if (!audience && problem) return <PartProblem what="The audience" problem={problem} onRetry={reload} />;
   if (!audience) {
@@ -27,7 +27,7 @@ export function Funnel({ loaded: { value: audience, problem, reload } }: { reado
   );
 }
 
-/** The API rounds the number of matched devices of small audiences. */
+/** The API rounds the number of matched devices for small audiences. */
 const exactFrom = 1_000;
 
 function shareText(matched: number, unique: number): string {
@@ -49,7 +49,7 @@ function Step({ name, devices, of, text }: StepProps) {
       <span class="step-name">{name}</span>
       <span class="step-value">{formatCount(devices)}</span>
       <span class="step-text">{text}</span>
-      <Bar share={of === 0 ? 0 : devices / of} label={`${name}, share of the uploaded devices`} />
+      <Bar share={of === 0 ? 0 : devices / of} label={`${name}, share of uploaded devices`} />
     </li>
   );
 }

@@ -15,7 +15,7 @@ export function Headline({ loaded: { value: highlights, problem, reload }, basel
   if (isWaiting) {
     return (
       <p class="headline" aria-live="polite">
-        The report is being counted. This takes a few seconds after a load, and it opens here by itself.
+        The report is being counted. After a load, this takes a few seconds. The report then opens here automatically.
       </p>
     );
   }

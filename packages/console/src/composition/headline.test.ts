@@ -54,14 +54,14 @@ describe('the headline of a report', () => {
     );
   });
 
-  it('names a number that is outside of the typical band', () => {
+  it('shows enough digits to place a factor outside the typical band', () => {
     expect(headline([entry('cooking', 1.234, 0.001), entry('music', 0.7777, 0.001)])).toBe(
       'This audience over-indexes on cooking (1.23×), and under-indexes on music (0.778×).',
     );
     expect(headline([entry('cooking', 1.2034, 0.001)])).toContain('Nothing stands out');
   });
 
-  it('prefers a certain difference to a larger but less certain one', () => {
+  it('prefers a more certain difference to a larger but less certain one', () => {
     expect(headline([entry('rare', 4, 2.7), entry('travel', 1.8)])).toBe(
       'This audience over-indexes on travel (1.8×) and rare (4.0×).',
     );
@@ -89,7 +89,7 @@ describe('the headline of a report', () => {
     );
   });
 
-  it('does not call events under-indexed that are compared with all known devices', () => {
+  it('does not call events under-indexed if they are compared with all known devices', () => {
     const low = [entry('travel', 0.2)];
     expect(headline(low, { split: 'event' })).toContain('Compare the indexes of one event with each other.');
     expect(headline(low, { split: 'event', baseline: { default_warehouse_segment_id: 7, devices: 500 } })).toBe(
@@ -97,7 +97,7 @@ describe('the headline of a report', () => {
     );
   });
 
-  it('says why nothing can be said without matches, attributes, a baseline, or counts that are shown', () => {
+  it('gives the reason if there are no matches, no attributes, no baseline, or no visible counts', () => {
     expect(headline([], { matched_devices: 0 })).toContain('too few of its devices are known');
     expect(headline([], { matched_devices: 0, protected: false })).toContain('none of its devices are known');
     expect(headline([], { totals: { entries: 0, small: 0, hidden: 0 } })).toContain('no attributes yet');

@@ -2,7 +2,7 @@ import type { Composition, CompositionEntry } from '@inlet/sdk/browser';
 import { formatFactor } from '../format.ts';
 import { assess, isComparable, typicalIndex } from './assess-entry.ts';
 
-/** A part of the headline. A part with a tone names a difference. */
+/** Part of the headline. A part with a tone names a difference. */
 export type HeadlinePart = { readonly text: string; readonly tone?: 'over' | 'under' };
 
 type HeadlineInput = {
@@ -20,13 +20,13 @@ const maxOver = 3;
 const maxUnder = 2;
 
 /**
- * Says what stands out. Names only differences that the protection of the numbers cannot explain, and sorts them by the
- * end of the range that is closer to the baseline. With a split, names only the first value of each attribute.
+ * Says what stands out. Names only differences that cannot be caused by the protection of the numbers, and sorts them
+ * by the end of the range that is closer to the baseline. With a split, names only the first value of each attribute.
  */
 export function headlineOf({ report, entries, baselineName, labelOf }: HeadlineInput): readonly HeadlinePart[] {
   const { totals } = report;
   if (report.matched_devices === 0) return [{ text: noMatches(report.protected) }];
-  if (totals.entries === 0) return [{ text: 'There are no attributes yet that this audience can be compared by.' }];
+  if (totals.entries === 0) return [{ text: 'There are no attributes yet by which this audience can be compared.' }];
   if (report.baseline?.devices === 0)
     return [{ text: `There is nothing to compare with: the baseline, ${baselineName}, has too few devices.` }];
   if (totals.hidden === totals.entries)

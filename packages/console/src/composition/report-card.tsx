@@ -16,7 +16,7 @@ type Props = {
   readonly onClearName: () => void;
 };
 
-/** As many rows as fit on a page, as in the style sheet. */
+/** The number of rows that fit on a printed page. The style sheet has the same number. */
 const printedRows = 20;
 
 export function ReportCard({ loaded, view, name, baselineName, onChange, onClearName }: Props) {
@@ -30,7 +30,7 @@ export function ReportCard({ loaded, view, name, baselineName, onChange, onClear
     );
   }
   const { totals } = report;
-  // What is below the table appears when the first page is complete, so that it does not move.
+  // The content below the table appears when the first page is complete, so that it does not move.
   const isFilling = rows < Math.min(entries.length, report.attributes.length);
   const listed = view.showsSmall ? totals.entries : totals.entries - totals.small;
   const omitted = view.showsSmall ? 0 : totals.small;
@@ -90,7 +90,7 @@ type NoEntriesProps = {
 function NoEntries({ name, omitted, total, onClearName }: NoEntriesProps) {
   if (total === 0 && name !== '') {
     return (
-      <Empty title={`No attribute contains “${isolate(name)}”`}>
+      <Empty title={`No attributes contain “${isolate(name)}”`}>
         <button type="button" onClick={onClearName}>
           Clear the search
         </button>

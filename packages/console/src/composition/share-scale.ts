@@ -1,4 +1,6 @@
-/** A linear scale of shares from 0. Positions are percentages of the width, so that plots need no measurement. */
+/**
+ * A linear scale for shares, starting at 0. Positions are percentages of the width, so that plots need no measurement.
+ */
 export type ShareScale = { readonly ticks: readonly number[]; readonly position: (share: number) => string };
 
 const steps = [1, 2, 2.5, 5, 10] as const;

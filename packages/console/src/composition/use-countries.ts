@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Country, countries } from './entry-labels.ts';
 
-/** The countries, as soon as the page has nothing more urgent to do. Naming and sorting them takes about 10 ms. */
+/**
+ * Returns the countries as soon as the page has nothing more urgent to do. Naming and sorting them takes about 10 ms.
+ */
 export function useCountries(): readonly Country[] {
   const [named, setNamed] = useState<readonly Country[]>([]);
   useEffect(

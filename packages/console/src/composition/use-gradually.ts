@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** As many rows as the first screen of a small window shows. */
+/** The number of rows that fit on the first screen of a small window. */
 const firstRows = 8;
 const rowsPerStep = 6;
 
-/** How many of the rows to render now. The page stays responsive, because the browser paints between two steps. */
+/** How many of the rows to render now. The page stays responsive, because the browser paints between steps. */
 export function useGradually(rows: number): number {
   const [rendered, setRendered] = useState(firstRows);
   useEffect(() => {

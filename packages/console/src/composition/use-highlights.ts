@@ -8,8 +8,8 @@ export type Highlights = { readonly report: Composition; readonly entries: reado
 const entriesPerEnd = 40;
 
 /**
- * The entries with the highest and the lowest index, without small groups. Loads what the first page of the report does
- * not contain. Waits for `report`, because it is then computed.
+ * The entries with the highest and the lowest index, without small groups. Loads the entries that are not on the first
+ * page of the report. Waits for `report`, because the report has been computed by then.
  */
 export function useHighlights(
   segmentId: number,

@@ -15,9 +15,9 @@ export type ReportQuery = {
 type NextPage = Readonly<Record<string, string>> | null;
 
 type State = {
-  /** Which query the rest belongs to. */
+  /** The query that the other fields belong to. */
   readonly key: string;
-  /** The first page. It stays while another view of the audience is loading, but not if that fails. */
+  /** The first page. It stays while another view of the audience is loading, unless loading fails. */
   readonly report: Composition | null;
   /** Undefined until a report has been loaded. */
   readonly audienceId: number | undefined;
@@ -51,13 +51,13 @@ export function useReport(segmentId: number, query: ReportQuery | null): LoadedR
   });
   const [attempt, setAttempt] = useState(0);
   const stopLoading = useRef(new AbortController());
-  // Before the browser paints, which takes longer than sending the request.
+  // Runs before the browser paints, because painting takes longer than sending the request.
   useLayoutEffect(() => {
     if (!query) return undefined;
     const stop = new AbortController();
     stopLoading.current = stop;
     setState((last) => (last.isLoading && !last.problem ? last : { ...last, problem: null, isLoading: true }));
-    // The API answers only when the report is computed, or after 20 seconds.
+    // The API responds only when the report has been computed, or after 20 seconds.
     const timer = setTimeout(() => setState((last) => ({ ...last, isWaiting: true })), slowAfterMs);
     const load = async (): Promise<void> => {
       const result = await loadPage(segmentId, { ...query, limit: entriesPerPage }, stop.signal);
@@ -83,7 +83,7 @@ export function useReport(segmentId: number, query: ReportQuery | null): LoadedR
       clearTimeout(timer);
       stop.abort();
     };
-    // `query` is a new object at every render.
+    // `query` is a new object on every render.
   }, [segmentId, key, attempt]);
 
   const reload = (): void => setAttempt((last) => last + 1);
@@ -105,7 +105,7 @@ export function useReport(segmentId: number, query: ReportQuery | null): LoadedR
         isLoading: false,
       }));
     } else {
-      // The report was computed again, so the loaded pages are out of date.
+      // The report has been recomputed, so the loaded pages are out of date.
       reload();
     }
   }
@@ -113,7 +113,7 @@ export function useReport(segmentId: number, query: ReportQuery | null): LoadedR
   return { ...state, isLoading: state.isLoading || state.key !== key, loadMore: () => void loadMore(), reload };
 }
 
-/** Repeats the call until the report is computed. */
+/** Repeats the call until the report has been computed. */
 async function loadPage(
   segmentId: number,
   query: Readonly<Record<string, string | number>>,

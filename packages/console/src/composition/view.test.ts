@@ -4,12 +4,12 @@ import { readView, viewQuery, withSplit } from './view.ts';
 const initial = { split: null, order: 'index', country: null, audienceId: null, showsSmall: false } as const;
 
 describe('the view in the address of a report', () => {
-  it('has defaults that are not in the address', () => {
+  it('omits defaults from the address', () => {
     expect(readView({})).toEqual(initial);
     expect(viewQuery(initial)).toBe('');
   });
 
-  it('is the same after writing and reading it', () => {
+  it('stays the same when it is written to the address and read again', () => {
     for (const query of ['?split=event&order=devices&country=DE', '?order=lowest_index&audience=7&small=include']) {
       expect(viewQuery(readView(Object.fromEntries(new URLSearchParams(query))))).toBe(query);
     }

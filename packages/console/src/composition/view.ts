@@ -1,6 +1,6 @@
 import type { Composition } from '@inlet/sdk/browser';
 
-/** What the reader has chosen. It is in the address, so that a view can be shared. */
+/** The reader's choices. They are in the address, so that a view can be shared. */
 export type View = {
   readonly split: Exclude<Composition['split'], null> | null;
   readonly order: Order;
@@ -40,7 +40,7 @@ export function allowsCountry(split: View['split']): boolean {
   return split === null || split === 'event';
 }
 
-/** The query of the page's address. Defaults are left out. */
+/** The query of the page's address. Defaults are omitted. */
 export function viewQuery({ split, order, country, audienceId, showsSmall }: View): string {
   const query = new URLSearchParams({
     ...(split && { split }),

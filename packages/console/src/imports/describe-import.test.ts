@@ -57,7 +57,7 @@ describe('canCancel', () => {
     ['a waiting delete', { status: 0, log_type: 1 }, true],
     ['a delete that has started', { status: 1, log_type: 1 }, false],
     ['a failed import', { status: 3, log_type: 0 }, false],
-    ['an import that is canceled already', { status: 1, log_type: 0, cancel_requested_at: record.created_at }, false],
+    ['an import that is already being canceled', { status: 1, log_type: 0, cancel_requested_at: record.created_at }, false],
   ] as const)('tells whether %s can be canceled', (_name, changes, expected) => {
     expect(canCancel({ ...record, ...changes })).toBe(expected);
   });
@@ -66,7 +66,7 @@ describe('canCancel', () => {
 describe('canRetryFailed', () => {
   const error = { code: 'no_good_row', message: '', file: 'a.csv', row: null, column: null, count: 1 };
   it.each([
-    ['a failed file besides loaded rows', '5', [error], true],
+    ['a failed file and loaded rows', '5', [error], true],
     ['only rejected rows', '5', [{ ...error, row: 2 }], false],
     ['a failure of the whole import', '0', [{ ...error, file: null }], false],
     ['no rows at all', '0', [error], false],
@@ -96,13 +96,13 @@ describe('afterCancel', () => {
     ['an import', {}, 'You can retry the import later.'],
     ["an import from the partner's own bucket", { path_type: 1 }, 'retry the import later with the credentials'],
     ['a delete', { log_type: 1 }, 'submit the delete again'],
-  ] as const)('says what can be done after the cancel of %s', (_name, changes, text) => {
+  ] as const)('says what the user can do after canceling %s', (_name, changes, text) => {
     expect(afterCancel({ ...record, ...changes })).toContain(text);
   });
 });
 
 describe('rejectedRows', () => {
-  it('counts rows only', () => expect(rejectedRows({ errors })).toBe(28));
+  it('counts only rows', () => expect(rejectedRows({ errors })).toBe(28));
   it('is 0 without errors', () => expect(rejectedRows({ errors: null })).toBe(0));
 });
 
@@ -138,14 +138,14 @@ describe('summaryOf', () => {
     [{ status: 1 }, 'Loading files.'],
     [{ status: 2 }, '100 rows loaded, none rejected.'],
     [{ errors: [ofRows] }, '92 rows loaded, 8 rows rejected. Fix the rejected rows and import them again.'],
-    [{ status: 3, errors }, '2 files failed. The reasons are below. Data of 90 devices was loaded.'],
+    [{ status: 3, errors }, '2 files failed. The reasons are below. Data for 90 devices was loaded.'],
     [{ status: 3, errors, unique_devices: '0' }, '2 files failed. The reasons are below. Nothing was loaded.'],
     [
       { status: 3, errors, unique_devices: '0', mode: 'replace' },
       '2 files failed. The reasons are below. Nothing was loaded. A retry loads all files, because the import replaces data.',
     ],
     [{ status: 3, errors: [ofJob], unique_devices: '0' }, 'The job failed. Nothing was loaded.'],
-    [{ status: 3, cancel_requested_at: record.created_at }, 'Canceled. Data of 90 devices was loaded.'],
+    [{ status: 3, cancel_requested_at: record.created_at }, 'Canceled. Data for 90 devices was loaded.'],
     [{ status: 3, log_type: 1 }, 'The job failed.'],
     [{ log_type: 1, status: 2 }, 'The data for these keys was deleted.'],
   ] as const)('summarizes %j as %s', (fields, text) => expect(summaryOf({ ...record, ...fields })).toBe(text));

@@ -6,19 +6,19 @@ export function isOpen({ status }: Pick<ImportLog, 'status'>): boolean {
   return status < 2;
 }
 
-/** Whether the API would accept to cancel the job. A delete that has started cannot be undone. */
+/** Whether the API would accept a request to cancel the job. A delete that has started cannot be undone. */
 export function canCancel(record: Pick<ImportLog, 'status' | 'log_type' | 'cancel_requested_at'>): boolean {
   return isOpen(record) && record.cancel_requested_at === null && (record.log_type === 0 || record.status === 0);
 }
 
-/** What can be done after a cancel. */
+/** Says what the user can do after canceling the job. */
 export function afterCancel({ log_type, path_type }: Pick<ImportLog, 'log_type' | 'path_type'>): string {
   if (log_type === 1) return 'To delete the data later, submit the delete again.';
   if (path_type === 0) return 'You can retry the import later.';
   return 'You can retry the import later with the credentials of your bucket.';
 }
 
-/** Whether the API would accept to retry the job. */
+/** Whether the API would accept a request to retry the job. */
 export function canRetry({ status, log_type }: Pick<ImportLog, 'status' | 'log_type'>): boolean {
   return status === 3 && log_type === 0;
 }
@@ -34,12 +34,12 @@ export function canRetryFailed({
   );
 }
 
-/** Whether the API would export rejected rows. */
+/** Whether the API would accept a request to export the rejected rows. */
 export function canExportRejects(record: Pick<ImportLog, 'status' | 'log_type' | 'errors'>): boolean {
   return !isOpen(record) && record.log_type === 0 && rejectedRows(record) > 0;
 }
 
-/** Counts rejected rows. Entries without a row are about a file or the whole job. */
+/** Counts rejected rows. Entries without a row concern a file or the whole job. */
 export function rejectedRows({ errors }: Pick<ImportLog, 'errors'>): number {
   return (errors ?? []).reduce((sum, { row, count }) => (row === null ? sum : sum + count), 0);
 }
@@ -50,7 +50,10 @@ export function nameOf({ log_type, keys, file_path }: ImportLog): string {
   return others.length === 0 ? `Delete ${first}` : `Delete ${first} and ${formatCount(others.length)} more`;
 }
 
-/** Says where the job is: `3 jobs ahead`, `42% · 2 min 5 s left`, `canceled`. Empty for other jobs that have ended. */
+/**
+ * Describes the progress of the job: `3 jobs ahead`, `42% · 2 min 5 s left`, `canceled`. Empty for other jobs that have
+ * ended.
+ */
 export function describeProgress({
   status,
   progress,
@@ -63,16 +66,16 @@ export function describeProgress({
   return status === 1 ? `${Math.floor(percent)}%${time}` : '';
 }
 
-/** What a failed import has loaded nevertheless. One that replaces data has no devices then. */
+/** What a failed import loaded despite the failure. An import that replaces data has loaded no devices in this case. */
 function loadedOf(devices: number): string {
-  return devices === 0 ? 'Nothing was loaded.' : `Data of ${several(devices, 'device')} was loaded.`;
+  return devices === 0 ? 'Nothing was loaded.' : `Data for ${several(devices, 'device')} was loaded.`;
 }
 
 function several(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** One sentence about what a record means and what to do next. */
+/** Says what a record means and what to do next. */
 export function summaryOf(record: ImportLog): string {
   const rejected = rejectedRows(record);
   const rows = Number(record.total_rows);

@@ -11,7 +11,7 @@ import { isOpen } from './describe-import.ts';
 
 const refreshMs = 3_000;
 
-/** The files of an import, a page at a time, because there can be 10,000. */
+/** The files of an import, one page at a time, because there can be 10,000. */
 export function FilesTable({ record }: { readonly record: ImportLog }) {
   const [status, setStatus] = useState('');
   const id = record.import_log_id;
@@ -21,7 +21,7 @@ export function FilesTable({ record }: { readonly record: ImportLog }) {
       <div class="row">
         <h2 id="files">Files</h2>
         <div class="push">
-          <StatusChoice label="Status of the files" value={status} onChange={setStatus} />
+          <StatusChoice label="File status" value={status} onChange={setStatus} />
         </div>
       </div>
       <PagedTable
@@ -75,7 +75,7 @@ function columnsFor(id: number): readonly [Column<ImportFile>, ...Column<ImportF
 }
 
 function NoFiles({ record, isFiltered }: { readonly record: ImportLog; readonly isFiltered: boolean }) {
-  if (isFiltered) return <Empty title="No file has this status" />;
+  if (isFiltered) return <Empty title="No files have this status" />;
   if (record.started_at === null && isOpen(record)) {
     return (
       <Empty title="The files are not listed yet">

@@ -10,7 +10,7 @@ import { formatCount } from '../format.ts';
 import { signedIn } from '../session.ts';
 import { afterCancel, canCancel, canRetry, canRetryFailed } from './describe-import.ts';
 
-/** Buttons for what the API would accept for the import in its state. */
+/** Buttons for the actions that the API accepts for the import in its current state. */
 export function ImportActions({ record }: { readonly record: ImportLog }) {
   const [isOpen, setOpen] = useState(false);
   if (!signedIn()?.scopes.includes('marketplace:write')) return null;

@@ -58,7 +58,7 @@ export function ImportsPage() {
   return (
     <Page
       title="Imports"
-      sub="Imports and deletes run one after the other, in the order of submission."
+      sub="Imports and deletes run one at a time, in the order in which they were submitted."
       actions={
         canWrite && (
           <a class="button primary" href="/console/imports/new">
@@ -89,7 +89,7 @@ export function ImportsPage() {
 function NoImports({ bar, canWrite }: { readonly bar: FilterBar; readonly canWrite: boolean }) {
   if (bar.isFiltered) {
     return (
-      <Empty title="No import matches these filters">
+      <Empty title="No imports match these filters">
         <button type="button" onClick={bar.clear}>
           Clear filters
         </button>

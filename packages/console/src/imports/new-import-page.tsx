@@ -18,7 +18,7 @@ const modes = [
   ['replace', 'Replace the data of every attribute in the files'],
 ] as const;
 const compressions = [
-  ['auto', 'As the name says (.gz)'],
+  ['auto', 'By file name (.gz)'],
   ['true', 'gzip'],
   ['false', 'Plain'],
 ] as const;
@@ -48,7 +48,7 @@ export function NewImportPage() {
       <Page title="New import">
         <div class="card">
           <Empty title="You cannot start imports">
-            <p>Your account can read imports only. Ask your operator for access.</p>
+            <p>Your account can only read imports. Ask your operator for access.</p>
           </Empty>
         </div>
       </Page>
@@ -81,7 +81,7 @@ export function NewImportPage() {
       {isPath ? (
         <PathForm
           submitText="Import"
-          hint="Relative to your prefix. A path that ends with “/” takes all files in the folder."
+          hint="Relative to your prefix. A path that ends with “/” imports all files in the folder."
           incomplete={null}
           onSubmit={(path) =>
             queue({ file_path: path, ...(compression === 'auto' ? {} : { compressed: compression === 'true' }) })
@@ -93,7 +93,7 @@ export function NewImportPage() {
             name="compressed"
             value={compression}
             choices={compressions}
-            hint="A folder needs gzip or plain, because it has no name that says so."
+            hint="For a folder, choose gzip or plain, because its name does not show the compression."
             onChange={setCompression}
           />
         </PathForm>

@@ -15,7 +15,7 @@ export function AlertsPage() {
   return (
     <Page
       title="Alerts"
-      sub="Evaluated from the current state. Alerts about rates, for example failing requests, need Prometheus."
+      sub="Evaluated from the current state. Alerts about rates, for example of failing requests, need Prometheus."
       actions={<LiveControl live={alerts} />}
     >
       {alerts.value ? (
@@ -35,9 +35,9 @@ function FiringList({ alerts, now }: { readonly alerts: readonly Alert[]; readon
       <output class="visually-hidden">{countAlerts(alerts)}</output>
       {alerts.length === 0 ? (
         <div class="card">
-          <Empty title="No alert is firing">
+          <Empty title="No alerts are firing">
             <p>
-              If something is wrong anyway, look up the symptom under{' '}
+              If something still seems wrong, look up the symptom under{' '}
               <a href="/console/operator/incidents">Incidents by symptom</a>.
             </p>
           </Empty>

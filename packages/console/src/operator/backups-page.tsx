@@ -15,7 +15,7 @@ export function BackupsPage() {
   return (
     <Page
       title="Backups"
-      sub="Backups that “inlet backup” has taken. Backups by other tools are not listed."
+      sub="Backups taken by “inlet backup”. Backups by other tools are not listed."
       actions={<LiveControl live={backups} />}
     >
       {backups.value ? (
@@ -46,7 +46,7 @@ function BackupRecords({
       </section>
       {backups.length === 0 ? (
         <div class="card">
-          <Empty title="No backup is recorded">
+          <Empty title="No backups are recorded">
             <p>Take the first backup with the command above, and run it every day.</p>
           </Empty>
         </div>
@@ -81,7 +81,7 @@ function BackupRecords({
 }
 
 function summarizeBackups(newest: Backups['newest_complete']): string {
-  if (!newest) return 'No complete backup is recorded.';
+  if (!newest) return 'No complete backups are recorded.';
   return `The newest complete backup is ${formatAge(newest.age_seconds)} old.`;
 }
 

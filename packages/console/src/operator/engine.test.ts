@@ -34,7 +34,7 @@ describe('a replica', () => {
     expect(faultsOf(replica(1, 1))).toEqual([]);
   });
 
-  it('that does not answer is unreachable, with the reason', () => {
+  it('that does not respond is unreachable, and the reason is shown', () => {
     expect(faultsOf(replica(1, 1, null))).toEqual([
       { severity: 'critical', text: 'Unreachable', detail: 'connect ECONNREFUSED' },
     ]);
@@ -59,8 +59,8 @@ it('lists replicas with critical faults first, then other faults, then by shard'
 });
 
 describe('the summary of the engine', () => {
-  it('says that all replicas work', () => {
-    expect(summarizeEngine([replica(1, 1), replica(2, 1)])).toBe('All replicas work (2 shards, 2 replicas).');
+  it('says that all replicas are working', () => {
+    expect(summarizeEngine([replica(1, 1), replica(2, 1)])).toBe('All replicas are working (2 shards, 2 replicas).');
   });
 
   it('counts unreachable replicas and replicas with faults', () => {
@@ -71,7 +71,7 @@ describe('the summary of the engine', () => {
 
   it('names a shard that has no reachable replica', () => {
     expect(summarizeEngine([replica(1, 1), replica(2, 1, null), replica(2, 2, null)])).toBe(
-      'Loads and reports wait: no replica of shard 2 is reachable.',
+      'Loads and reports are waiting: no replica of shard 2 is reachable.',
     );
   });
 });

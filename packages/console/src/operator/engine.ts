@@ -16,7 +16,7 @@ export type Fault = {
   readonly detail: string | null;
 };
 
-/** What is wrong with a replica, worst first. */
+/** The faults of a replica, worst first. */
 export function faultsOf({ state, problem }: Replica): readonly Fault[] {
   if (!state) return [{ severity: 'critical', text: 'Unreachable', detail: problem }];
   const { replication, mutations, disks } = state;
@@ -72,13 +72,13 @@ export function summarizeEngine(replicas: readonly Replica[]): string {
   const faulty = replicas.filter((replica) => replica.reachable && faultsOf(replica).length > 0);
   const size = `${count(shards.size, 'shard')}, ${count(replicas.length, 'replica')}`;
   if (lost.length > 0) {
-    return `Loads and reports wait: no replica of ${lost.length === 1 ? 'shard' : 'shards'} ${lost.join(', ')} is reachable.`;
+    return `Loads and reports are waiting: no replica of ${lost.length === 1 ? 'shard' : 'shards'} ${lost.join(', ')} is reachable.`;
   }
   const parts = [
     unreachable.length > 0 && `${count(unreachable.length, 'replica')} unreachable`,
     faulty.length > 0 && `${count(faulty.length, 'replica')} with faults`,
   ].filter((part) => part !== false);
-  return parts.length === 0 ? `All replicas work (${size}).` : `${parts.join(', ')} (${size}).`;
+  return parts.length === 0 ? `All replicas are working (${size}).` : `${parts.join(', ')} (${size}).`;
 }
 
 function count(number: number, what: string): string {

@@ -3,7 +3,7 @@ import { incidentSections } from '../generated/incidents.ts';
 import type { Fault } from './engine.ts';
 import { anchorsOf, commandsIn, countAlerts, faultLink, incidentLink, incidentOf } from './incidents.ts';
 
-describe('the link of an alert', () => {
+describe('the link for an alert', () => {
   it('leads to the entry that names the alert', () => {
     const alert = { name: 'InletReplicaBehind', runbook: 'docs/operators/incidents.md#the-stores' };
     expect(incidentOf(alert)?.action).toMatch(/replace the replica \(docs\/operators\/install\.md#replicas\)/);

@@ -4,7 +4,7 @@ import type { Alert, LaneFailure } from './operator-api.ts';
 
 const incidents = incidentSections.flatMap((section) => section.incidents);
 
-/** What the incident page says about an alert. Null if it has only a section for it. */
+/** The entry for an alert on the incident page. Null if the page has only a section for it. */
 export function incidentOf({ name }: Pick<Alert, 'name'>): Incident | null {
   return incidents.find(({ alerts }) => alerts.includes(name)) ?? null;
 }
@@ -14,9 +14,9 @@ export function incidentLink(alert: Pick<Alert, 'name' | 'runbook'>): string {
   return `/console/operator/incidents#${encodeURIComponent(incidentOf(alert) ? alert.name : section)}`;
 }
 
-/** What the incident page says about the failure of a lane. Null if it says nothing. */
+/** The link to the entry for a lane failure on the incident page. Null if there is no entry. */
 export function failureLink({ code, dependency }: LaneFailure): string | null {
-  // What to do about a partner's own bucket is the same, whatever the code.
+  // The dependency comes first, because the remedy for a partner's own bucket is the same for every code.
   const name = [dependency, code].find((one) => incidents.some(({ failures }) => failures.some((it) => it === one)));
   return name === undefined ? null : `/console/operator/incidents#${name}`;
 }

@@ -55,7 +55,7 @@ export function JobsPage() {
           <Empty title="No jobs">
             {key !== '' && (
               <p>
-                No job matches the filters. The name of a partner must match exactly.{' '}
+                No jobs match the filters. Partner names must match exactly.{' '}
                 <a href="/console/operator/jobs">Show all jobs</a>
               </p>
             )}

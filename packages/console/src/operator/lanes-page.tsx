@@ -14,7 +14,7 @@ const doctor = { action: 'doctor', command: 'inlet doctor' } as const;
 
 const lanesMs = 3_000;
 
-/** Evaluating alerts asks every ClickHouse server, so it happens less often. */
+/** Evaluating the alerts queries every ClickHouse server, so it happens less often. */
 const alertsMs = 15_000;
 
 export function LanesPage() {
@@ -111,7 +111,7 @@ function LaneRow({ lane, now }: { readonly lane: Lane; readonly now: number }) {
       <td data-label="State">
         <span>
           <span class={`status ${kindOf(lane)}`}>
-            {isWaiting(lane) ? `Waits for ${reasonOf(lane, now)}` : 'Running'}
+            {isWaiting(lane) ? `Waiting for ${reasonOf(lane, now)}` : 'Running'}
           </span>
           {lane.last_failure && <LastFailure failure={lane.last_failure} of={partner} />}
         </span>

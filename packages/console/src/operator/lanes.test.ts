@@ -30,7 +30,7 @@ function lane({ jobId = 1, ...changes }: Changes = {}): Lane {
 const retrying = lane({ state: 'waiting_to_retry', next_attempt_at: retryAt });
 
 describe('the summary of the lanes', () => {
-  it('names the partner that has waited longest, the time, and the reason', () => {
+  it('names the partner that has waited longest, with the waiting time and the reason', () => {
     const lanes = [
       lane({ partner: 'beta', state: 'waiting_for_worker', since: '2026-11-18T20:59:00Z' }),
       retrying,
@@ -42,7 +42,7 @@ describe('the summary of the lanes', () => {
     );
   });
 
-  it('says why the last attempt of a lane that is stuck failed', () => {
+  it('says why the last attempt failed if the lane is stuck', () => {
     const last_failure = { code: 'unavailable', dependency: 'partner_storage' } as const;
     expect(summarize([{ ...retrying, last_failure }], now, false)).toBe(
       `1 partner is waiting: acme, 12 min, for a retry at ${formatTimeOfDay(retryAt)}, because the partner's own bucket was unavailable.`,
@@ -65,15 +65,15 @@ describe('the summary of the lanes', () => {
     expect(summarize([lane(), lane()], now, true)).toMatch(/at least 2 partners/);
   });
 
-  it('says that nobody waits', () => {
+  it('says that no partner is waiting', () => {
     expect(summarize([], now, false)).toBe('No partner is waiting. There are no unfinished jobs.');
-    expect(summarize([lane()], now, false)).toBe('No partner is waiting. Workers are processing jobs of 1 partner.');
+    expect(summarize([lane()], now, false)).toBe('No partner is waiting. Workers are processing jobs for 1 partner.');
   });
 
   it('does not count suspended partners, which wait until an operator resumes them', () => {
     const suspended = lane({ partner: 'beta', state: 'suspended', since: '2026-11-10T00:00:00Z' });
     expect(summarize([suspended, retrying], now, false)).toMatch(/^1 partner is waiting: acme/);
-    expect(summarize([suspended, lane()], now, false)).toMatch(/jobs of 1 partner\.$/);
+    expect(summarize([suspended, lane()], now, false)).toMatch(/jobs for 1 partner\.$/);
     expect(summarize([suspended], now, false)).toBe('Only suspended partners have unfinished jobs.');
     expect(isWaiting(suspended)).toBe(true);
   });
@@ -100,7 +100,7 @@ describe('a lane', () => {
     expect(sortLanes(lanes).map(({ oldest_job }) => oldest_job.job_id)).toEqual([3, 4, 1, 2]);
   });
 
-  it('needs a look at its job if it has been silent for an hour', () => {
+  it('asks the operator to look at its job if it has been silent for an hour', () => {
     expect(nextStepOf(lane({ since: '2026-11-18T19:59:00Z' }), now)).toMatch(/^Open the job/);
     expect(nextStepOf(lane({ since: '2026-11-18T20:01:00Z' }), now)).toBe('Nothing to do.');
   });
@@ -130,12 +130,12 @@ describe('the failure of the last attempt', () => {
     ['credentials_unreadable', null, 'the stored credentials could not be decrypted', 'credentials_unreadable'],
     ['internal', 'clickhouse', 'an unexpected error occurred with ClickHouse', 'internal'],
     ['internal', null, 'an unexpected error occurred', 'internal'],
-  ] as const)('is told in words, with a link to its incident: %s, %s', (code, dependency, words, anchor) => {
+  ] as const)('is described in words, with a link to its incident: %s, %s', (code, dependency, words, anchor) => {
     expect(causeOf({ code, dependency })).toBe(words);
     expect(failureLink({ code, dependency })).toBe(`/console/operator/incidents#${anchor}`);
   });
 
-  it('is told by its code, without a link, if the console does not know it', () => {
+  it('is named by its code, without a link, if the console does not know it', () => {
     expect(causeOf({ code: 'new_failure', dependency: null })).toBe('it failed with new_failure');
     expect(failureLink({ code: 'new_failure', dependency: null })).toBeNull();
   });

@@ -8,7 +8,7 @@ export function isWaiting({ paused, state, files }: Lane): boolean {
   return paused || (state !== 'running' && !(state === 'waiting_for_files' && files.loading > 0));
 }
 
-/** Whether the wait does not end by itself within seconds. */
+/** Whether the wait is unlikely to end on its own within seconds. */
 export function isStuck({ paused, state }: Lane): boolean {
   return !paused && (state === 'waiting_to_retry' || state === 'without_token');
 }
@@ -19,7 +19,7 @@ function secondsSince(iso: string, now: number): number {
 
 /**
  * Stuck lanes come first, then the lane with the oldest job. Other states change every few seconds, and rows that move
- * at every refresh cannot be read.
+ * on every refresh cannot be read.
  */
 export function sortLanes(lanes: readonly Lane[]): Lane[] {
   const rank = (lane: Lane): number => (isStuck(lane) ? 0 : 1);
@@ -69,7 +69,7 @@ const failures: Readonly<Record<string, string>> = {
   rows_missing: 'rows were missing in ClickHouse',
 };
 
-/** Why the last attempt failed: `ClickHouse was unavailable` */
+/** Says why the last attempt failed, for example `ClickHouse was unavailable`. */
 export function causeOf({ code, dependency }: LaneFailure): string {
   const server = dependency && dependencies[dependency];
   if (code === 'unavailable') return `${server ?? 'a server'} was unavailable`;
@@ -77,7 +77,10 @@ export function causeOf({ code, dependency }: LaneFailure): string {
   return failures[code] ?? `it failed with ${code}`;
 }
 
-/** Who waits, for how long, and for what. Suspended partners are meant to wait. */
+/**
+ * Says which partner is waiting, how long, and for what. Suspended partners are excluded, because they are meant to
+ * wait.
+ */
 export function summarize(lanes: readonly Lane[], now: number, hasMore: boolean): string {
   const active = lanes.filter(({ state }) => state !== 'suspended');
   const waiting = active.filter(isWaiting);
@@ -86,7 +89,7 @@ export function summarize(lanes: readonly Lane[], now: number, hasMore: boolean)
     if (lanes.length === 0) return 'No partner is waiting. There are no unfinished jobs.';
     if (active.length === 0) return 'Only suspended partners have unfinished jobs.';
     const count = `${hasMore ? 'at least ' : ''}${active.length}`;
-    return `No partner is waiting. Workers are processing jobs of ${count} ${active.length === 1 ? 'partner' : 'partners'}.`;
+    return `No partner is waiting. Workers are processing jobs for ${count} ${active.length === 1 ? 'partner' : 'partners'}.`;
   }
   const { last_failure } = first;
   const cause = isStuck(first) && last_failure ? `, because ${causeOf(last_failure)}` : '';
@@ -96,7 +99,7 @@ export function summarize(lanes: readonly Lane[], now: number, hasMore: boolean)
   return `${hasMore ? 'At least ' : ''}${waiting.length} ${verb} waiting. The longest: ${wait}.`;
 }
 
-/** What an operator does about the lane. */
+/** Tells the operator what to do about the lane. */
 export function nextStepOf(lane: Lane, now: number): string {
   if (lane.paused) return 'Wait. A backup pauses publishing, and loads resume when it has made its cut.';
   const isSilent = secondsSince(lane.since, now) > silentSeconds;
@@ -106,9 +109,9 @@ export function nextStepOf(lane: Lane, now: number): string {
     case 'waiting_to_retry':
       return stepAfter(lane.last_failure);
     case 'suspended':
-      return `Nothing, or resume the partner: \`inlet partner resume ${lane.partner}\`.`;
+      return `Do nothing, or resume the partner: \`inlet partner resume ${lane.partner}\`.`;
     case 'waiting_for_worker':
-      return 'Wait. If many partners wait for a worker, start more workers.';
+      return 'Wait. If many partners are waiting for a worker, start more workers.';
     case 'waiting_for_files':
     case 'running':
       if (isSilent) return 'Open the job: look for a very large file, a long delete, or many attempts.';
@@ -123,6 +126,6 @@ function stepAfter(failure: LaneFailure | null): string {
     return 'A dependency is unavailable, or an attempt failed. Run `inlet doctor`, then open the job.';
   if (failure.dependency === 'partner_storage')
     return 'Ask the partner to make its bucket available, or cancel the job.';
-  if (failure.code === 'internal') return 'Open the job, and find the error in the log of the workers.';
-  return 'Run `inlet doctor`, which names the server and the remedy. Work resumes by itself.';
+  if (failure.code === 'internal') return 'Open the job, and find the error in the worker logs.';
+  return 'Run `inlet doctor`, which names the server and the remedy. Work resumes automatically.';
 }

@@ -12,11 +12,11 @@ import type {
 } from '@inlet/sdk/browser';
 import { api } from '../api.ts';
 
-// The operator API. It only reads.
+// The operator API, which is read-only.
 
 type Query = Readonly<Record<string, string>>;
 
-/** A command, or one that a page adds to those that the API lists. */
+/** A command that the API lists or that a page adds. */
 export type Cli = {
   readonly action: OperatorCommands[number]['action'] | 'back_up' | 'doctor';
   readonly command: string;

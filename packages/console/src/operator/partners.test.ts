@@ -5,7 +5,7 @@ it.each([
   ['stored_rows', null, true],
   ['stored_rows', '2026-11-15T01:12:18.654Z', false],
   ['audiences', null, false],
-] as const)('knows whether %s measured at %s is unknown', (name, measured_at, expected) => {
+] as const)('tells whether the usage for %s, measured at %s, is still unknown', (name, measured_at, expected) => {
   expect(isUnmeasured(name, { measured_at })).toBe(expected);
 });
 

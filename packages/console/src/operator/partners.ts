@@ -10,7 +10,7 @@ export function quotasOf(partner: Pick<Partner, 'quotas'>): readonly NamedQuota[
     .toSorted((one, other) => other.share - one.share);
 }
 
-/** These are measured by workers, and the others are counted with every request. */
+/** Workers measure these quotas. The others are counted with every request. */
 const measured: ReadonlySet<QuotaName> = new Set(['stored_rows', 'stored_bytes', 'idempotency_keys']);
 
 /** Whether the number is only a placeholder, because nothing has been measured yet. */

@@ -4,7 +4,7 @@ import type { Incident } from '../generated/incidents.ts';
 import type { Alert, Cli } from './operator-api.ts';
 import { ageOf } from './times.ts';
 
-/** A text that is plain except for code in backticks. */
+/** Plain text with code in backticks. */
 export function Prose({ text }: { readonly text: string }) {
   return (
     <>
@@ -20,16 +20,16 @@ export function Prose({ text }: { readonly text: string }) {
 const effects: Readonly<Record<string, string>> = {
   doctor: 'Check every server',
   show: 'Show it in a terminal',
-  list_jobs: 'List the jobs of the partner',
-  list_keys: 'List the API keys of the partner',
+  list_jobs: "List the partner's jobs",
+  list_keys: "List the partner's API keys",
   suspend: 'Suspend the partner. Its keys are rejected, and none of its jobs start. Its data is kept',
   resume: 'Resume the partner. Its keys are accepted again, and its lane continues',
-  cancel: 'Cancel the job. Files that are not completely read are not loaded',
+  cancel: 'Cancel the job. Files that have not been read completely are not loaded',
   retry: "Submit the job again at the end of the partner's lane",
-  back_up: 'Take a backup. Replace the folder with a new one',
+  back_up: 'Take a backup. Replace the folder in the command with a new one',
 };
 
-/** What can be done now, as commands. The console changes nothing by itself. */
+/** The possible next steps, as commands. The console itself changes nothing. */
 export function CommandList({ cli }: { readonly cli: readonly Cli[] }) {
   return (
     <ul class="commands">
@@ -43,7 +43,7 @@ export function CommandList({ cli }: { readonly cli: readonly Cli[] }) {
   );
 }
 
-/** The commands of a row, which take space only when they are open. */
+/** The commands for a row, which take up space only when they are open. */
 export function Commands({ cli, of }: { readonly cli: readonly Cli[]; readonly of: string }) {
   return (
     <details>
@@ -55,7 +55,10 @@ export function Commands({ cli, of }: { readonly cli: readonly Cli[]; readonly o
   );
 }
 
-/** The worst alert that is firing, or that none is. The height is the same, so that the page does not move. */
+/**
+ * The worst alert that is firing, or a note that no alert is firing. Both have the same height, so that the page does
+ * not move.
+ */
 export function FiringAlerts({ alerts, now }: { readonly alerts: readonly Alert[]; readonly now: number }) {
   const [worst] = alerts;
   const more = alerts.length - 1;
@@ -79,7 +82,7 @@ export function FiringAlerts({ alerts, now }: { readonly alerts: readonly Alert[
           )}
         </p>
       ) : (
-        <p class="notice firing muted">No alert is firing.</p>
+        <p class="notice firing muted">No alerts are firing.</p>
       )}
     </section>
   );
@@ -89,7 +92,7 @@ export function Severity({ severity }: Pick<Alert, 'severity'>) {
   return <strong class={`severity ${severity}`}>{severity === 'critical' ? 'Critical' : 'Warning'}</strong>;
 }
 
-/** What to check and what to do, with the commands that the texts name. */
+/** Says what to check and what to do, with the commands that the texts mention. */
 export function IncidentSteps({ incident: { check, action } }: { readonly incident: Incident }) {
   return (
     <>
@@ -120,7 +123,7 @@ export function IncidentSteps({ incident: { check, action } }: { readonly incide
   );
 }
 
-/** A share of something limited, with the same share in text. */
+/** A bar that shows the used share of a limit, with the same share as text. */
 export function Meter({
   share,
   label,

@@ -1,6 +1,6 @@
 import { formatDuration } from '../format.ts';
 
-/** `12 min`, `1 h 4 min`: a waiting time whose seconds do not matter after the first minute. */
+/** A waiting time, such as `12 min` or `1 h 4 min`. After the first minute, seconds are omitted. */
 export function formatAge(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   return whole >= 60 && whole < 3_600 ? `${Math.floor(whole / 60)} min` : formatDuration(whole);

@@ -5,7 +5,7 @@ import { noteExpiry } from '../api.ts';
 import { repeat } from '../repeat.ts';
 import { formatTimeOfDay } from './times.ts';
 
-/** Whether the pages for operators refresh by themselves. */
+/** Whether the pages for operators refresh automatically. */
 export const isLive = signal(true);
 
 export type Live<T> = {
@@ -20,7 +20,7 @@ export type Live<T> = {
 
 type State<T> = Omit<Live<T>, 'reload'> & { readonly key: string };
 
-/** Calls the API now and again after each interval, until the reader pauses the pages for operators. */
+/** Calls the API immediately and then after each interval, until the reader pauses the pages for operators. */
 export function useLive<T>(
   key: string,
   call: (signal: AbortSignal) => Promise<Answered<T>>,
@@ -47,7 +47,7 @@ export function useLive<T>(
       }
       return isRepeated ? intervalMs : undefined;
     });
-    // `call` is a new function at every render; `key` says when its result can differ.
+    // `call` is a new function on every render. `key` changes when its result can differ.
   }, [key, attempt, isRepeated, intervalMs]);
   return {
     value: current.value,
@@ -58,17 +58,17 @@ export function useLive<T>(
   };
 }
 
-/** Says how fresh the page is, and pauses it. Its size does not depend on the time or the state. */
+/** Shows how fresh the page is, and lets the reader pause it. Its size does not depend on the time or the state. */
 export function LiveControl({ live }: { readonly live: Live<unknown> }) {
   const time = live.at === 0 ? '' : formatTimeOfDay(new Date(live.at).toISOString(), 'medium');
   const isStale = live.problem !== undefined && live.value !== undefined;
   return (
     <>
       <span class={`freshness small ${isStale ? 'stale' : 'muted'}`}>
-        {isStale ? `No answer since ${time}` : time && `Updated ${time}`}
+        {isStale ? `No response since ${time}` : time && `Updated ${time}`}
       </span>
       <output class="visually-hidden">
-        {isStale ? 'The API does not answer. The page shows the last known state.' : ''}
+        {isStale ? 'The API is not responding. The page shows the last known state.' : ''}
       </output>
       <PauseButton />
     </>

@@ -4,7 +4,7 @@ import { type PairShare, heatOf, letterOf, pairShares } from './overlap-numbers.
 
 type Props = { readonly overlap: Overlap; readonly nameOf: (id: number) => string };
 
-/** How much of each audience is in each other audience. The number says the same as the color. */
+/** How much of each audience is in each other audience. The color shows the same as the number. */
 export function OverlapMatrix({ overlap, nameOf }: Props) {
   const shares = pairShares(overlap);
   return (

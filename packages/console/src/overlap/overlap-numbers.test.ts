@@ -38,7 +38,7 @@ describe('the cost of an overlap', () => {
 });
 
 describe('pairs of audiences', () => {
-  it('have a share of each audience, capped at 1', () => {
+  it('have a share for each audience, capped at 1', () => {
     const [first, second, third] = pairShares(overlap);
     expect(first).toEqual([undefined, { share: 0.425, devices: 425, small: false }, null]);
     expect(second?.[0]).toEqual({ share: 1, devices: 425, small: false });

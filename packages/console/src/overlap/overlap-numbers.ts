@@ -4,7 +4,7 @@ import type { Overlap } from '@inlet/sdk/browser';
 export const maxAudiences = 10;
 export const maxForAllIntersections = 5;
 
-/** Reads `1,2,3` from the address. Ignores what is not an ID. */
+/** Reads `1,2,3` from the address. Ignores text that is not an ID. */
 export function readAudienceIds(text: string | undefined): readonly number[] {
   const ids = (text ?? '').split(',').filter((id) => /^[1-9]\d{0,14}$/.test(id));
   return [...new Set(ids.map(Number))].slice(0, maxAudiences);

@@ -104,7 +104,7 @@ function leftOf({ limit, used }: Budgeted): string {
   return limit === 0 ? 'no limit' : `${formatCount(Math.max(0, limit - used))} of ${formatCount(limit)}`;
 }
 
-/** What the button spends, before it is pressed. */
+/** How much of the budget the button would use. */
 function costText(audiences: number, budget: Budgeted | undefined): string {
   if (audiences < 2) return 'Choose at least two audiences.';
   const uses = `Uses ${formatCount(costOf(audiences))} of your privacy budget`;

@@ -11,7 +11,7 @@ type State = {
 const initial: State = { overlap: null, problem: null, isCounting: false };
 const retryMs = 3_000;
 
-/** Counts an overlap when asked to, and forgets it when other audiences are chosen. */
+/** Counts an overlap on request, and discards it when other audiences are chosen. */
 export function useOverlap(audienceIds: readonly number[]): State & { readonly count: () => void } {
   const [state, setState] = useState<State>(initial);
   const stop = useRef(new AbortController());

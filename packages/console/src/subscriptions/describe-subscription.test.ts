@@ -19,17 +19,17 @@ describe('the trigger of a subscription', () => {
     ['marker', '10', { marker: '10' }],
     ['every_seconds', '60', { every_seconds: 60 }],
     ['daily_at', '02:30', { daily_at: '02:30' }],
-  ] as const)('is sent as the field that was chosen: %s', (kind, value, trigger) => {
+  ] as const)('is sent in the chosen field: %s', (kind, value, trigger) => {
     expect(toTrigger(kind, value)).toEqual(trigger);
     expect(kindOf({ ...none, ...trigger })).toBe(kind);
   });
 });
 
 describe('the state of a subscription', () => {
-  it('is active, paused, or what its objects wait for', () => {
+  it('is active, paused, or what its objects are waiting for', () => {
     expect(stateOf({ status: 'active', waits_for: null })).toEqual({ kind: 'done', text: 'Active' });
     expect(stateOf({ status: 'paused', waits_for: 'marker' }).text).toBe('Paused');
-    expect(stateOf({ status: 'active', waits_for: 'marker' }).text).toBe('Waits for the marker');
+    expect(stateOf({ status: 'active', waits_for: 'marker' }).text).toBe('Waiting for the marker');
     expect(stateOf({ status: 'active', waits_for: 'quota' }).kind).toBe('failed');
   });
 });

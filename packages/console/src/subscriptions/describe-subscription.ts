@@ -1,7 +1,7 @@
 import type { CreateSubscription, Subscription, SubscriptionObject } from '@inlet/sdk/browser';
 import { formatDuration } from '../format.ts';
 
-/** When the objects that have arrived are imported, in words that continue "Imports". */
+/** Says when the objects that have arrived are imported, in words that follow "Imports". */
 export function describeTrigger({ quiet_seconds, marker, every_seconds, daily_at }: Subscription['trigger']): string {
   if (marker !== null) return `when ${marker} is written`;
   if (every_seconds !== null) return `every ${formatDuration(every_seconds)}`;
@@ -14,11 +14,11 @@ export function describeTrigger({ quiet_seconds, marker, every_seconds, daily_at
 type Mark = { readonly kind: 'done' | 'running' | 'waiting' | 'failed' | ''; readonly text: string };
 
 const waits = {
-  quiet: { kind: 'waiting', text: 'Waits until the prefix stops changing' },
-  marker: { kind: 'waiting', text: 'Waits for the marker' },
-  schedule: { kind: 'waiting', text: 'Waits for its time' },
-  open_imports: { kind: 'waiting', text: 'Waits until earlier imports have ended' },
-  quota: { kind: 'failed', text: 'Stopped: the quota of stored data is reached' },
+  quiet: { kind: 'waiting', text: 'Waiting for the prefix to stop changing' },
+  marker: { kind: 'waiting', text: 'Waiting for the marker' },
+  schedule: { kind: 'waiting', text: 'Waiting for its scheduled time' },
+  open_imports: { kind: 'waiting', text: 'Waiting for earlier imports to end' },
+  quota: { kind: 'failed', text: 'Stopped: the stored data quota is reached' },
   too_many_objects: { kind: 'failed', text: 'The prefix has more objects than can be listed' },
 } as const satisfies Record<NonNullable<Subscription['waits_for']>, Mark>;
 
@@ -34,7 +34,7 @@ export const objectStates = {
   failed: { kind: 'failed', text: 'Failed' },
   overwritten: { kind: '', text: 'Overwritten before it was loaded' },
   deleted: { kind: '', text: 'Deleted before it was loaded' },
-  skipped: { kind: '', text: 'Skipped, because it existed before' },
+  skipped: { kind: '', text: 'Skipped, because it existed before the subscription' },
   marker: { kind: '', text: 'Marker' },
 } as const satisfies Record<SubscriptionObject['state'], Mark>;
 
@@ -47,7 +47,7 @@ export const triggerKinds = [
 
 export type TriggerKind = (typeof triggerKinds)[number][0];
 
-/** The field of each trigger: what the reader enters. */
+/** The input field for each trigger. */
 export const triggerFields: Readonly<
   Record<TriggerKind, { readonly label: string; readonly hint: string; readonly value: string }>
 > = {
@@ -57,8 +57,8 @@ export const triggerFields: Readonly<
     value: '10',
   },
   marker: {
-    label: 'Name of the marker',
-    hint: 'Write it after the files, into their folder or a folder above.',
+    label: 'Marker name',
+    hint: 'Write it after the files, into their folder or a parent folder.',
     value: '_SUCCESS',
   },
   every_seconds: { label: 'Seconds between imports', hint: 'From 60 to 604800, which is a week.', value: '3600' },

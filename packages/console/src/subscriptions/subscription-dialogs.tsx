@@ -51,7 +51,7 @@ export function EditDialog({ subscription, onDone, onClose }: EditProps) {
           value={prefix}
           onChange={setPrefix}
           maxLength={1_200}
-          hint="Files whose path starts with it are imported. A folder ends with a slash."
+          hint="Files whose path starts with this prefix are imported. A folder ends with a slash."
         />
       )}
       <div class="field">
@@ -100,7 +100,7 @@ export function EditDialog({ subscription, onDone, onClose }: EditProps) {
               checked={existing === 'import'}
               onChange={({ currentTarget }) => setExisting(currentTarget.checked ? 'import' : 'skip')}
             />
-            Also import the files that exist already
+            Also import existing files
           </label>
         )}
       </div>

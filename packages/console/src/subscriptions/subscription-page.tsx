@@ -111,7 +111,7 @@ function Summary({ subscription }: { readonly subscription: Subscription }) {
         <Fact name="Last import">
           <LastImport of={subscription} />
         </Fact>
-        <Fact name="Last looked for files">{last_listed_at === null ? 'not yet' : <Time at={last_listed_at} />}</Fact>
+        <Fact name="Last checked for files">{last_listed_at === null ? 'not yet' : <Time at={last_listed_at} />}</Fact>
         <Fact name="Keys in the files are">{key_type === 0 ? 'attribute IDs' : 'your foreign keys'}</Fact>
         <Fact name="Files are">{compressed ? 'gzipped' : 'plain text'}</Fact>
       </dl>
@@ -152,7 +152,7 @@ function Objects({ id }: { readonly id: number }) {
         <h2 id="files">Files</h2>
         <select
           class="push"
-          aria-label="Status of the files"
+          aria-label="File status"
           value={state ?? ''}
           onChange={({ currentTarget }) => setState(shownStates.find((one) => one === currentTarget.value))}
         >
@@ -173,7 +173,7 @@ function Objects({ id }: { readonly id: number }) {
         rowKey={({ path, etag, size }) => `${path} ${etag} ${size}`}
         columns={columns}
         empty={
-          <Empty title={state === undefined ? 'No files yet' : 'No file has this status'}>
+          <Empty title={state === undefined ? 'No files yet' : 'No files have this status'}>
             {state === undefined && <p>Upload a file under the prefix.</p>}
           </Empty>
         }

@@ -66,7 +66,7 @@ export function SubscriptionsPage() {
         columns={columns}
         empty={
           <Empty title="No subscriptions yet">
-            <p>Create one for a folder, upload files into it, and Inlet imports them without a request.</p>
+            <p>Create one for a folder and upload files to it. Inlet then imports them automatically.</p>
           </Empty>
         }
         refreshMs={refreshMs}

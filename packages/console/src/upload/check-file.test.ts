@@ -53,13 +53,13 @@ describe('checkFile', () => {
     expect({ isGzip, fault, good: rows.good }).toEqual({ isGzip: true, fault: null, good: 60_000 });
   });
 
-  it('reads gzip files of several members', async () => {
+  it('reads gzip files with several members', async () => {
     const members = await Promise.all([1, 1_000, 5, 60_000].map((count) => gzip(rowsOf(count))));
     const { fault, rows } = await checkFile(new Blob(members), marketplace, () => {});
     expect({ fault, good: rows.good }).toEqual({ fault: null, good: 61_006 });
   });
 
-  it('finds gzip data that is truncated', async () => {
+  it('detects truncated gzip data', async () => {
     const packed = await gzip(rowsOf(10_000));
     const { fault } = await check(packed.subarray(0, packed.length - 9));
     expect(fault).toMatchObject({ code: 'corrupt_gzip' });

@@ -24,14 +24,14 @@ import type { KeyLookup } from '@inlet/row-rule/validate-row';
 import { RowValidator } from '@inlet/row-rule/validate-rows';
 import { CorruptGzip, gunzip } from './gunzip.ts';
 
-/** What is checked. It is sent to the worker, so it contains data only. */
+/** The rules for a check. They are sent to the worker, so they contain only data. */
 export type CheckRules = {
   readonly isAudience: boolean;
   readonly limits: FileLimits;
   readonly badRowShare: number;
   readonly keyType: 0 | 1;
   readonly unhyphenatedIds: boolean;
-  /** The partner's keys. Null if only the form of the keys is checked. */
+  /** The partner's keys. Null if only the format of the keys is checked. */
   readonly keys: { readonly used: readonly string[]; readonly retired: readonly string[] } | null;
 };
 
@@ -48,7 +48,7 @@ const maxLineBytes = 1024 ** 3;
 const chunkBytes = 1024 * 1024;
 const packedHeadBytes = 65_536;
 
-/** Checks a local file as the service would, with the same rule. `onBytes` gets the number of bytes read so far. */
+/** Checks a local file as the service would, with the same rule. `onBytes` receives the number of bytes read so far. */
 export async function checkFile(file: Blob, rules: CheckRules, onBytes: (bytes: number) => void): Promise<CheckedFile> {
   const keys = lookupOf(rules);
   const none = new RowCounts(0, keys).counted(0);
@@ -117,7 +117,7 @@ async function bytesOf(blob: Blob): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await blob.arrayBuffer());
 }
 
-/** Returns as much as can be decompressed of a part of a file, which usually ends in the middle of a member. */
+/** Decompresses as much as possible of the beginning of a file, which usually ends in the middle of a member. */
 async function unpackHead(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   const head = new Uint8Array(sniffedBytes);
   let length = 0;

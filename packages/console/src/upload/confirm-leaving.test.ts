@@ -10,7 +10,7 @@ describe('a click that leaves the page', () => {
   it.each([
     ['another page of the console', {}, {}, true],
     ['another view of the page', {}, { href: `${here.href}?from=path` }, true],
-    ['a part of the page', {}, { href: `${here.href}#content` }, false],
+    ['another section of the page', {}, { href: `${here.href}#content` }, false],
     ['a new tab', { ctrlKey: true }, {}, false],
     ['a new window', {}, { target: '_blank' }, false],
     ['a new document', {}, { target: '_top' }, false],

@@ -1,4 +1,4 @@
-/** What a click is about, as far as it matters for leaving a page. */
+/** The properties of a click that determine whether it leaves the page. */
 export type Click = Pick<MouseEvent, 'button' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'>;
 
 type Link = Pick<HTMLAnchorElement, 'target' | 'origin' | 'download'> & { readonly href: string };
@@ -14,16 +14,21 @@ function withoutFragment(href: string): string {
   return href.split('#')[0] ?? '';
 }
 
-/** The question of the page that is open, with its address. Null if the reader can leave without a question. */
+/**
+ * The question that the open page asks, with the address of the page. Null if the reader can leave without a question.
+ */
 let asked: { readonly question: string; readonly href: string } | null = null;
 
-/** Call before the router listens, because the browser calls the listeners of the window in the order in which they were added. */
+/** Call before the router listens, because the browser calls window listeners in the order in which they were added. */
 export function watchLeaving(): void {
   addEventListener('click', onClick, { capture: true });
   addEventListener('popstate', onBack);
 }
 
-/** Asks before the reader leaves the page inside the console. Returns the function that stops asking. */
+/**
+ * Asks for confirmation before the reader navigates to another page of the console. Returns the function that stops
+ * asking.
+ */
 export function confirmLeaving(question: string): () => void {
   asked = { question, href: location.href };
   return () => {

@@ -6,7 +6,7 @@ const fine = { step: 'ready', isGzip: true, checked: { isGzip: true, fault: null
 const failing = { ...fine, checked: { ...fine.checked, fault: { code: 'wrong_shape', detail: '' } } } as const;
 
 describe('findingsOf', () => {
-  it('adds up what the check found', () => {
+  it('adds up the results of the check', () => {
     const unreadable = { ...fine, checked: null };
     const unchecked = { ...fine, checked: undefined };
     expect(findingsOf([fine, fine, failing, unreadable, unchecked], [])).toEqual({
@@ -32,8 +32,8 @@ describe('findingsOf', () => {
 
 describe('describeFailure', () => {
   it.each([
-    [{ storageStatus: 0 }, /storage did not answer/],
+    [{ storageStatus: 0 }, /storage did not respond/],
     [{ storageStatus: 400 }, /status 400/],
-    [{ problem: { from: 'sdk', code: 'network_failed', detail: 'x', attempts: 1 } }, /API did not answer/],
+    [{ problem: { from: 'sdk', code: 'network_failed', detail: 'x', attempts: 1 } }, /API did not respond/],
   ] as const)('describes %j', (failure, text) => expect(describeFailure(failure)).toMatch(text));
 });

@@ -2,13 +2,13 @@ import type { Problem } from '@inlet/sdk/browser';
 import type { Entry } from './entry.ts';
 import type { Remembered } from './resume.ts';
 
-/** Why an upload failed, and what to do. */
+/** Says why an upload failed and what to do. */
 export function describeFailure(failure: { readonly problem: Problem } | { readonly storageStatus: number }): string {
   if ('problem' in failure) {
     const { problem } = failure;
-    return problem.from === 'sdk' ? 'The API did not answer. Check your connection and try again.' : problem.detail;
+    return problem.from === 'sdk' ? 'The API did not respond. Check your connection and try again.' : problem.detail;
   }
-  if (failure.storageStatus === 0) return 'The storage did not answer. Check your connection and try again.';
+  if (failure.storageStatus === 0) return 'The storage did not respond. Check your connection and try again.';
   return `The storage refused the upload (status ${failure.storageStatus}). Try again.`;
 }
 
@@ -20,7 +20,7 @@ export type Findings = {
   readonly rejectedRows: number;
   readonly validRows: number;
   readonly unchecked: number;
-  /** One import declares one compression for all of its files. */
+  /** An import declares the same compression for all of its files. */
   readonly isMixed: boolean;
   readonly isGzip: boolean;
 };

@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 
 type Props = { readonly hasFiles: boolean; readonly onFiles: (files: readonly File[]) => void };
 
-/** Takes files by drag and drop or from the file dialog. */
+/** Accepts files by drag and drop or from the file dialog. */
 export function DropZone({ hasFiles, onFiles }: Props) {
   const [isOver, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
@@ -35,7 +35,7 @@ export function DropZone({ hasFiles, onFiles }: Props) {
         aria-label="Files to upload"
         onChange={(event) => {
           onFiles([...(event.currentTarget.files ?? [])]);
-          // The same file can be chosen again after it was fixed.
+          // Allows the user to choose the same file again after fixing it.
           event.currentTarget.value = '';
         }}
       />

@@ -8,7 +8,7 @@ import type { Entry } from './entry.ts';
 import type { Remembered } from './resume.ts';
 import type { UploadJob } from './upload-job.ts';
 
-/** Rows on the page. The rest is counted. */
+/** The number of rows on the page. The other files are only counted. */
 const shownFiles = 100;
 
 type Props = {
@@ -51,7 +51,7 @@ export function FileList({ job, entries, earlier, isLocked }: Props) {
       )}
       {earlier.length > 0 && <EarlierFiles job={job} earlier={earlier} isLocked={isLocked} />}
       <p class="small muted">
-        Exactly {files === 1 ? 'this file is' : 'these files are'} loaded, from the folder <code>{job.folder}</code>
+        Only {files === 1 ? 'this file is' : 'these files are'} loaded, from the folder <code>{job.folder}</code>
       </p>
     </section>
   );
@@ -127,7 +127,7 @@ function ChosenFile({ entry, onRemove }: { readonly entry: Entry; readonly onRem
 
 function stepOf({ step, bytes, file, checked, resumed }: Entry): string {
   const percent = `${Math.floor((bytes / Math.max(1, file.size)) * 100)}%`;
-  if (step === 'waiting') return 'Waits for its check';
+  if (step === 'waiting') return 'Waiting to be checked';
   if (step === 'checking') return `Checking, ${percent}`;
   if (step === 'uploading') return `Uploading, ${percent}`;
   if (step === 'uploaded') return 'Uploaded';

@@ -1,5 +1,5 @@
-// Tabs share what the browser remembers of uploads. A lock per folder keeps a tab from resuming, or discarding, what another
-// tab is uploading. Without locks (in an insecure context), every folder counts as free.
+// Tabs share what the browser remembers about uploads. A lock per folder prevents a tab from resuming or discarding
+// files that another tab is uploading. Without locks (in an insecure context), every folder counts as free.
 
 const prefix = 'inlet-upload:';
 

@@ -1,4 +1,4 @@
-// Browsers decompress gzip with DecompressionStream, which reads one member only. A gzip file can have several members:
+// Browsers decompress gzip with DecompressionStream, which reads only one member. A gzip file can have several members:
 // `cat a.gz b.gz` and parallel compressors write such files. A member ends with the size of its content. So, where
 // three bytes look like the start of a member and the four bytes before them are the size of the content so far, the
 // stream is ended and a new one is started.
@@ -7,13 +7,13 @@ const memberStart = [0x1f, 0x8b, 0x08] as const;
 /** A member has a header of at least 10 bytes and a trailer of 8 bytes. */
 const minMemberBytes = 18;
 
-/** The content of a piece is in memory at once, and gzip expands by up to a factor of a thousand. */
+/** The whole content of a piece is in memory at the same time, and gzip expands by up to a factor of a thousand. */
 const pieceBytes = 16_384;
 
 /** How often the size is compared. Bytes that only look like a start occur once in 16 MB, so the delay is short. */
 const sizeLooks = 20;
 
-/** Not a `TypeError`, so that an error of the consumer is not taken for corrupt data. */
+/** Not a `TypeError`, so that an error in the consumer is not mistaken for corrupt data. */
 export class CorruptGzip extends Error {}
 
 /** Yields the content of a gzip file. Throws `CorruptGzip` if it cannot be decompressed completely. */
@@ -53,7 +53,7 @@ type Candidate = {
 
 type Chunk = { readonly bytes: Uint8Array<ArrayBuffer>; readonly starts: readonly Candidate[] };
 
-/** Bytes of the chunk before that are searched again: the size, and a start of a member that is cut in two. */
+/** Bytes of the previous chunk that are searched again: the size, and a start of a member that is cut in two. */
 const overlapBytes = 6;
 
 /** Holds back the last bytes of each chunk, so that a start of a member is found even if it is cut. */
@@ -92,7 +92,7 @@ function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
   return both;
 }
 
-/** One member, decompressed while its bytes are pushed. */
+/** One member, which is decompressed as its bytes are pushed. */
 class Member {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>;
   readonly #reading: Promise<void>;

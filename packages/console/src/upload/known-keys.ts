@@ -3,7 +3,7 @@ import { api } from '../api.ts';
 import type { CheckRules } from './check-file.ts';
 
 const pageSize = 500;
-/** More attributes take too long to load. The check then covers only the form of the keys. */
+/** More attributes take too long to load. The check then covers only the format of the keys. */
 const maxPages = 20;
 
 /** Returns the partner's keys as they occur in files, or null if there are too many or they cannot be read. */
@@ -23,7 +23,7 @@ export async function loadKeys(keyType: 0 | 1, signal: AbortSignal): Promise<Che
     }
     query = result.answer.next;
   }
-  // A key that is in use comes before the same key of a retired attribute.
+  // A key that is in use takes precedence over the same key of a retired attribute.
   const found = [...keysInFiles(pairs.toSorted(([, one], [, other]) => Number(one) - Number(other)))];
   return {
     used: found.flatMap(([key, isRetired]) => (isRetired ? [] : [key])),

@@ -53,7 +53,9 @@ export function PathForm({ submitText, hint, incomplete, children, onSubmit }: P
 
 type WaysProps = { readonly path: string; readonly isPath: boolean };
 
-/** Chooses between uploading files and naming a path. It is in the address, so that both can be linked. */
+/**
+ * Chooses between uploading files and entering a path. The choice is in the address, so that both forms can be linked.
+ */
 export function Ways({ path, isPath }: WaysProps) {
   return (
     <nav class="ways" aria-label="Where the files are">

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { afterPart, isUploadFolder, missingParts, newFolder, partAttempts, partDelay, pathToLoad } from './plan.ts';
 
 describe('missingParts', () => {
-  it('cuts a file into parts, of which the last can be shorter', () => {
+  it('splits a file into parts, the last of which can be shorter', () => {
     expect(missingParts(20, 8, [])).toEqual([
       { number: 1, start: 0, end: 8 },
       { number: 2, start: 8, end: 16 },
@@ -10,7 +10,7 @@ describe('missingParts', () => {
     ]);
   });
 
-  it('omits stored parts, and sends a part of another size again', () => {
+  it('omits stored parts, and sends a part with a different size again', () => {
     const stored = [
       { part_number: 1, bytes: 8 },
       { part_number: 3, bytes: 3 },
@@ -41,20 +41,20 @@ describe('afterPart', () => {
 });
 
 describe('newFolder', () => {
-  it('makes a folder that no other upload uses', () => {
+  it('creates a folder that no other upload uses', () => {
     const folder = newFolder(new Date('2026-11-18T09:05:07.123Z'), '0123456789ab');
     expect(folder).toBe('uploads/2026-11-18-090507-0123456789ab/');
     expect(isUploadFolder(folder)).toBe(true);
   });
 
   it.each(['', 'uploads/', 'uploads/2026-11-18-090507/', 'daily/', 'uploads/2026-11-18-090507-0123456789ab/x/'])(
-    'did not make %j',
+    'does not recognize %j as its folder',
     (folder) => expect(isUploadFolder(folder)).toBe(false),
   );
 });
 
 describe('pathToLoad', () => {
-  it('is the file if there is one, and otherwise the folder', () => {
+  it('is the file if there is only one, and otherwise the folder', () => {
     expect(pathToLoad(['a/b/1.csv'])).toBe('a/b/1.csv');
     expect(pathToLoad(['a/b/1.csv', 'a/b/2.csv'])).toBe('a/b/');
   });

@@ -1,7 +1,7 @@
-/** A part of a file to send. */
+/** A part of a file that must be sent. */
 export type PlannedPart = { readonly number: number; readonly start: number; readonly end: number };
 
-/** The parts that the storage does not have yet. A stored part of another size is sent again. */
+/** The parts that the storage does not have yet. A stored part with a different size is sent again. */
 export function missingParts(
   size: number,
   partBytes: number,
@@ -26,7 +26,7 @@ export function partDelay(attempt: number, random: () => number = Math.random): 
   return Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1)) * (0.5 + random() / 2);
 }
 
-/** What to do after the storage has answered a part. Status 0 means that the connection was lost. */
+/** What to do after the storage has responded to a part. Status 0 means that the connection was lost. */
 export function afterPart(status: number): 'done' | 'retry' | 'sign again' | 'give up' {
   if (status >= 200 && status < 300) return 'done';
   // The URL has expired.
@@ -35,14 +35,14 @@ export function afterPart(status: number): 'done' | 'retry' | 'sign again' | 'gi
 }
 
 /**
- * A new folder for each upload. An import loads everything in a folder, so nothing else may ever be stored there: `id` makes
- * it different from every other folder.
+ * A new folder for each upload. An import loads everything in a folder, so nothing else may ever be stored there: `id`
+ * makes it unique.
  */
 export function newFolder(now: Date, id: string): string {
   return `uploads/${now.toISOString().slice(0, 19).replace('T', '-').replaceAll(':', '')}-${id}/`;
 }
 
-/** Whether a folder was made by `newFolder`. Other folders may contain other files. */
+/** Whether a folder was created by `newFolder`. Other folders may contain other files. */
 export function isUploadFolder(folder: string): boolean {
   return /^uploads\/\d{4}-\d\d-\d\d-\d{6}-[0-9a-f]{12}\/$/.test(folder);
 }

@@ -51,7 +51,7 @@ describe('othersIn', () => {
     return [complete.map(({ name }) => name), incomplete.map(({ name }) => name)];
   };
 
-  it('lists the files in the folder that are not chosen', () => {
+  it('lists the files in the folder that were not chosen', () => {
     const remembered = [other('1.csv', true), other('2.csv', true), other('3.csv', false), other('4.csv', false)];
     expect(namesOf(remembered, '1.csv', '4.csv')).toEqual([['2.csv'], ['3.csv']]);
     expect(namesOf(remembered)).toEqual([
@@ -64,7 +64,7 @@ describe('othersIn', () => {
     expect(namesOf([other('1.csv', true, 'uploads/b/'), other('2.csv', false, '')])).toEqual([[], []]);
   });
 
-  it('lists a file that was uploaded again once', () => {
+  it('lists a file only once if it was uploaded again', () => {
     expect(namesOf([other('1.csv', true), other('1.csv', false)])).toEqual([['1.csv'], []]);
   });
 });
@@ -93,7 +93,7 @@ describe('UploadMemory', () => {
 
   afterEach(() => void vi.unstubAllGlobals());
 
-  it('keeps the uploads of one account by folder', () => {
+  it('stores the uploads of one account by folder', () => {
     const storage = storageOf();
     vi.stubGlobal('localStorage', storage);
     const [memory, other] = [new UploadMemory('acme//import'), new UploadMemory('acme//audience')];

@@ -1,10 +1,10 @@
-// What the browser remembers of unfinished uploads, so that they resume after a reload. A file is recognized by its
-// name, size, and time of change, because a page cannot keep the file itself. Files that were uploaded together are in one
-// folder, and an import loads the whole folder.
+// What the browser remembers about unfinished uploads, so that they can resume after a reload. A file is recognized by
+// its name, size, and modification time, because a page cannot keep the file itself. Files that were uploaded together
+// are in one folder, and an import loads the whole folder.
 
 export type Remembered = {
   readonly upload_id: string;
-  /** The path that was asked for, and the path at which the API stores the file. */
+  /** The path that was requested, and the path at which the API stores the file. */
   readonly requested_path: string;
   readonly file_path: string;
   readonly name: string;
@@ -51,7 +51,7 @@ export function folderOf({ requested_path: path }: Pick<Remembered, 'requested_p
 }
 
 /**
- * Uploads into the folder, except for those of the chosen files. Those that are complete will be imported with the chosen
+ * Uploads into the folder, except for uploads of the chosen files. Complete uploads will be imported with the chosen
  * files, so the page must show them.
  */
 export function othersIn(
@@ -69,8 +69,8 @@ export function othersIn(
 }
 
 /**
- * Uploads of one account in this browser, in local storage. Each folder has a key of its own, because only one tab writes to
- * a folder, and several tabs cannot change one key without losing changes.
+ * Uploads of one account in this browser, in local storage. Each folder has its own key, because only one tab writes to
+ * a folder, whereas several tabs that changed the same key would lose changes.
  */
 export class UploadMemory {
   readonly #prefix: string;
@@ -107,7 +107,7 @@ export class UploadMemory {
     return this.#read(this.#prefix + folder);
   }
 
-  /** Parses a text once, because the page reads it whenever it is drawn. */
+  /** Parses the text only once, because the page reads it on every render. */
   #read(key: string): readonly Remembered[] {
     const text = localStorage.getItem(key);
     const known = this.#parsed.get(key);

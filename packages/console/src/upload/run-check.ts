@@ -3,11 +3,13 @@ import type { CheckRequest } from './check-worker.ts';
 
 type Message = { readonly bytes: number } | { readonly checked: CheckedFile | null };
 
-/** Checks files in one worker, one after the other. */
+/** Checks files in one web worker, one at a time. */
 export class Checker {
   #worker: Worker | null = null;
 
-  /** Returns null if the file cannot be read, for example because it changed on the disk, and if the check is stopped. */
+  /**
+   * Returns null if the file cannot be read, for example because it changed on the disk, or if the check is stopped.
+   */
   check(request: CheckRequest, onBytes: (bytes: number) => void, signal: AbortSignal): Promise<CheckedFile | null> {
     this.#worker ??= new Worker(new URL('./check-worker.ts', import.meta.url), { type: 'module' });
     const worker = this.#worker;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Slots } from './slots.ts';
 
 describe('Slots', () => {
-  it('runs at most the given number of tasks at the same time, also after a failure', async () => {
+  it('runs at most the given number of tasks at the same time, even after a failure', async () => {
     const slots = new Slots(3);
     let running = 0;
     let most = 0;

@@ -9,7 +9,7 @@ const named = 5;
 /** Uploads that were interrupted, for example by a reload. The reader must choose the files again. */
 export function UnfinishedUploads({ job }: { readonly job: UploadJob }) {
   const [isDiscarding, setDiscarding] = useState(false);
-  // The job is the same object at every render, so its version says when it has changed.
+  // The job is the same object on every render, so its version shows whether it has changed.
   void job.version.value;
   const waiting = job.interrupted;
   if (waiting.length === 0 || job.isUploading) return null;

@@ -11,7 +11,7 @@ type Task = {
   /** An earlier upload of this file that was interrupted. */
   readonly resumed: Remembered | undefined;
   readonly memory: UploadMemory;
-  /** Limits the parts that are sent at the same time, across all files. */
+  /** Limits the number of parts that are sent at the same time, across all files. */
   readonly slots: Slots;
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: number) => void;
@@ -55,7 +55,7 @@ export async function uploadFile(task: Task): Promise<UploadResult> {
       return result;
     }),
   );
-  // The other parts end because of the first that failed.
+  // The other parts are aborted because of the first failure.
   const failed = results.filter((result) => result !== null);
   const [first] = failed.toSorted((one, other) => rankOf(one) - rankOf(other));
   if (first) return first;
@@ -65,7 +65,7 @@ export async function uploadFile(task: Task): Promise<UploadResult> {
   return { uploadId: opened.id, filePath: opened.filePath };
 }
 
-/** Gives up an upload. Its file may be stored nevertheless, because the upload was completed before. */
+/** Abandons an upload. Its file may still be stored, because the upload may have been completed earlier. */
 export async function discardUpload({ upload_id: id }: Remembered): Promise<'gone' | 'stored' | 'unknown'> {
   const aborted = await api.abortUpload(id);
   if (!aborted.ok) return 'unknown';
@@ -88,7 +88,7 @@ async function open({ file, filePath, resumed, memory, signal }: Task): Promise<
       return { id: resumed.upload_id, filePath: path, missing, urls: urlsOf(parts) };
     }
     if (found.problem.from === 'sdk' || found.problem.status !== 404) return { problem: found.problem };
-    // The upload may have been completed without this page learning of it. Completing it again has no effect.
+    // The upload may have been completed without this page noticing. Completing it again has no effect.
     const completed = await api.completeUpload(resumed.upload_id, { signal });
     if (completed.ok)
       return { id: resumed.upload_id, filePath: completed.value.file_path, missing: [], urls: new Map() };
@@ -105,7 +105,7 @@ function urlsOf(parts: Upload['parts']): Map<number, string> {
   return new Map(parts.map(({ part_number, url }) => [part_number, url]));
 }
 
-/** Adds up what is stored and what is being sent. */
+/** Adds up the bytes that are stored and the bytes that are being sent. */
 class Progress {
   readonly #onBytes: (bytes: number) => void;
   readonly #sent = new Map<number, number>();
@@ -152,7 +152,7 @@ async function sendPart(opened: Open, part: PlannedPart, task: Task, progress: P
   }
 }
 
-/** The API gives URLs for a limited time, and possibly not for all parts at once. */
+/** The API issues URLs for a limited time, and possibly not for all parts at once. */
 async function urlOf({ id, urls }: Open, part: number, signal: AbortSignal): Promise<string | PartFailure> {
   if (signal.aborted) return aborted;
   const known = urls.get(part);

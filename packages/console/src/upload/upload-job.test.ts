@@ -64,7 +64,7 @@ describe('the check of chosen files', () => {
     expect(stateOf(job)).toMatchObject({ step: 'ready', isChecking: false, failing: 0, validRows: 3, unchecked: 0 });
   });
 
-  it('does not make a file fail when the user skips it', async () => {
+  it('does not make a file fail when the user skips the check', async () => {
     const job = await start();
     const check = job.check(rules, false);
     job.skipCheck();
@@ -72,7 +72,7 @@ describe('the check of chosen files', () => {
     expect(stateOf(job)).toMatchObject({ step: 'ready', isChecking: false, failing: 0, unchecked: 1 });
   });
 
-  it('ends for a file that moves to a new folder in the meantime', async () => {
+  it('completes for a file that moves to a new folder in the meantime', async () => {
     const job = await start();
     const check = job.check(rules, false);
     job.startOver();

@@ -14,7 +14,7 @@ import { discardUpload, uploadFile } from './upload-file.ts';
 
 const partsAtOnce = 3;
 const filesAtOnce = 3;
-/** How often the page is drawn while bytes are checked or sent. */
+/** How often the page is rendered while bytes are checked or sent. */
 const drawMs = 100;
 
 /** Keeps the session from ending while the user waits for an upload. */
@@ -25,7 +25,7 @@ const keepAliveMs = 5 * 60_000;
  * Therefore, the folder contains nothing but `entries` and `earlier`, which the page shows.
  */
 export class UploadJob {
-  /** Changes when the page must be drawn again. Entries are changed in place, because there can be 10,000. */
+  /** Changes when the page must be rendered again. Entries are changed in place, because there can be 10,000. */
   readonly version = signal(0);
   readonly entries = new Map<string, Entry>();
   readonly memory: UploadMemory;
@@ -67,7 +67,7 @@ export class UploadJob {
     return this.#checking !== null;
   }
 
-  /** Whether removed files are being given up. The folder can change until then. */
+  /** Whether the uploads of removed files are being abandoned. The folder can change until then. */
   get isChanging(): boolean {
     return this.#changes > 0;
   }
@@ -76,7 +76,7 @@ export class UploadJob {
     return this.#uploading !== null;
   }
 
-  /** Adds files. A file replaces an earlier one of the same name, because both would have the same path. */
+  /** Adds files. A file replaces an earlier one with the same name, because both would have the same path. */
   async add(files: readonly File[]): Promise<void> {
     await this.#readLocks();
     const remembered = this.memory.all().filter((entry) => this.#isResumable(entry));
@@ -98,20 +98,23 @@ export class UploadJob {
     this.#draw();
   }
 
-  /** Removes files. If one of them may be stored already, the others are uploaded to a new folder. */
+  /** Removes files. If one of them may already be stored, the others are uploaded to a new folder. */
   async remove(names: readonly string[]): Promise<void> {
     for (const name of names) this.entries.delete(name);
     this.#draw();
     const started = this.memory
       .all()
       .filter(({ requested_path: path }) => names.some((n) => path === this.#folder + n));
-    // Without its record, for example because the browser stores nothing, an upload cannot be given up.
+    // Without its record, for example because the browser stores nothing, an upload cannot be abandoned.
     const isUnknown = names.some((n) => this.#sent.has(n) && started.every(({ name }) => name !== n));
     if (isUnknown) this.startOver();
     else await this.#giveUp(started);
   }
 
-  /** Imports only the chosen files, which are uploaded to a new folder, and not those of an interrupted upload. */
+  /**
+   * Starts a new folder for the chosen files, so that only these files are imported, and not those of an interrupted
+   * upload.
+   */
   startOver(): void {
     this.memory.forget(this.#uploadsIn(this.#folder).map(({ upload_id }) => upload_id));
     this.#lock.release();
@@ -131,7 +134,7 @@ export class UploadJob {
     this.#draw();
   }
 
-  /** Gives up the interrupted uploads. */
+  /** Abandons the interrupted uploads. */
   async discard(): Promise<void> {
     await this.#giveUp(this.interrupted);
   }
@@ -142,7 +145,7 @@ export class UploadJob {
     const own = new AbortController();
     this.#checking = own;
     for (const entry of this.entries.values())
-      // The check that this one replaces has left a file half checked.
+      // The check that this one replaces has left a file only partly checked.
       if (entry.step === 'checking' || (isAgain && entry.step === 'ready')) restartCheck(entry);
     for (const entry of this.entries.values()) {
       if (own.signal.aborted) return;
@@ -176,8 +179,8 @@ export class UploadJob {
   }
 
   /**
-   * Uploads everything that is not uploaded yet. Returns the paths of all files in the folder, or null if a file is missing,
-   * or if there is a file that the page has not shown yet.
+   * Uploads everything that has not been uploaded yet. Returns the paths of all files in the folder, or null if a file
+   * is missing, or if there is a file that the page has not shown yet.
    */
   async upload(): Promise<readonly string[] | null> {
     const own = new AbortController();
@@ -192,7 +195,7 @@ export class UploadJob {
       await this.#lock.hold(this.#folder);
       await this.#uploadEntries(own.signal);
       const isComplete = [...this.entries.values()].every(({ step }) => step === 'uploaded');
-      // An upload whose file was not chosen again may have been completed without this page learning of it.
+      // An upload whose file was not chosen again may have been completed without this page noticing.
       if (!isComplete) return null;
       if ((await this.#settle(this.#others().incomplete)).unknown.length > 0) this.startOver();
       if (this.earlier.length !== shown) return null;
@@ -258,7 +261,7 @@ export class UploadJob {
     if (await this.#lock.hold(folderOf(first))) this.#folder = folderOf(first);
   }
 
-  /** Gives up uploads in this folder or others. */
+  /** Abandons uploads in this folder or others. */
   async #giveUp(uploads: readonly Remembered[]): Promise<void> {
     this.#changes += 1;
     this.#draw();
@@ -269,7 +272,7 @@ export class UploadJob {
     this.#draw();
   }
 
-  /** Aborts uploads. Remembers those that were completed before as complete. */
+  /** Aborts uploads. Uploads that were already completed are remembered as complete. */
   async #settle(
     uploads: readonly Remembered[],
   ): Promise<{ readonly stored: readonly Remembered[]; readonly unknown: readonly Remembered[] }> {
@@ -345,7 +348,7 @@ function restartCheck(entry: Entry): void {
   entry.bytes = 0;
 }
 
-/** A file that cannot be read is found by its check. */
+/** The check detects a file that cannot be read. */
 function readStart(file: File): Promise<ArrayBuffer> {
   return file
     .slice(0, 2)

@@ -22,10 +22,10 @@ type Uploaded = { readonly path: string; readonly isGzip: boolean };
 type Props = {
   readonly kind: 'import' | 'audience';
   readonly keyType: 0 | 1;
-  /** Further fields of the form. */
+  /** Additional fields of the form. */
   readonly children?: ComponentChildren;
   readonly submitText: string;
-  /** Why the form cannot be sent yet, or null. */
+  /** The reason why the form cannot be sent yet, or null. */
   readonly incomplete: string | null;
   /** Called when all files are uploaded. Returns whether their import was accepted. */
   readonly onUploaded: (uploaded: Uploaded) => Promise<boolean>;
@@ -69,7 +69,7 @@ function Panel({
     if (!job.isUploading) return undefined;
     const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
     addEventListener('beforeunload', warn);
-    const stopAsking = confirmLeaving('Files are being uploaded. Leave this page, and interrupt the upload?');
+    const stopAsking = confirmLeaving('Files are being uploaded. Leave this page and interrupt the upload?');
     return () => {
       removeEventListener('beforeunload', warn);
       stopAsking();
@@ -149,7 +149,7 @@ function accountOf(kind: string): string {
   return [current?.partner ?? '', current?.customer ?? '', kind].join('/');
 }
 
-/** Null until the partner's keys are known. Checking without them would report too few rows. */
+/** Null until the partner's keys are known. Checking without them would report too few rejected rows. */
 function useRules(kind: Props['kind'], keyType: 0 | 1, limits: Limits): CheckRules | null {
   const [rules, setRules] = useState<CheckRules | null>(null);
   useEffect(() => {
@@ -190,7 +190,7 @@ type Waiting = ReturnType<typeof findingsOf> & {
 function reasonToWait(form: Waiting): string | null {
   if (form.files === 0) return 'Choose files first.';
   if (form.files + form.earlierFiles > form.maxFiles)
-    return `One job takes at most ${formatCount(form.maxFiles)} files.`;
+    return `One job can contain at most ${formatCount(form.maxFiles)} files.`;
   if (form.isChecking) return 'The files are being checked. Nothing has been sent.';
   if (form.isChanging) return 'Removed files are being discarded.';
   if (form.failing > 0) return 'Remove or fix the files that would fail.';
@@ -221,7 +221,7 @@ function Results({ kind, findings, isFormOnly, onRemoveFailing }: ResultsProps) 
         </Notice>
       )}
       {kind === 'import' && isMixed && (
-        <Notice kind="bad">One import takes either gzip or plain files. Import the others separately.</Notice>
+        <Notice kind="bad">One import can contain either gzip or plain files. Import the others separately.</Notice>
       )}
       {failing === 0 && rejectedRows > 0 && (
         <Notice kind="warn">
@@ -232,7 +232,7 @@ function Results({ kind, findings, isFormOnly, onRemoveFailing }: ResultsProps) 
       {failing === 0 && rejectedRows === 0 && unchecked === 0 && (
         <Notice kind="good">
           All {formatCount(validRows)} rows are valid.
-          {isFormOnly && ' The keys were checked by their form only.'}
+          {isFormOnly && ' Only the format of the keys was checked.'}
         </Notice>
       )}
       {unchecked > 0 && <Notice>The check was skipped. The service checks every row when it loads the files.</Notice>}

@@ -44,7 +44,7 @@ export function Deliveries({ webhook, onReplay }: Props) {
         <h2 id="deliveries">Deliveries</h2>
         <select
           class="push"
-          aria-label="Status of the deliveries"
+          aria-label="Delivery status"
           value={status ?? ''}
           onChange={({ currentTarget }) => setStatus(statuses.find((one) => one === currentTarget.value))}
         >
@@ -68,7 +68,7 @@ export function Deliveries({ webhook, onReplay }: Props) {
         rowKey={({ sequence }) => sequence}
         columns={[...columns, nextAttempt, actions]}
         empty={
-          <Empty title={status === undefined ? 'Nothing has been sent yet' : 'No delivery has this status'}>
+          <Empty title={status === undefined ? 'Nothing has been sent yet' : 'No deliveries have this status'}>
             {status === undefined && <p>Send a test event to see whether your receiver works.</p>}
           </Empty>
         }

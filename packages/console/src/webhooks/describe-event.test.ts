@@ -48,11 +48,11 @@ describe('an event', () => {
     [report, ''],
     [overfull, ''],
     [disabled, 'gone'],
-  ])('says what came out: $type', (event, text) => {
+  ])('describes the outcome: $type', (event, text) => {
     expect(detailsOf(event)).toBe(text);
   });
 
-  it('is named in words, and by its type if a later release has logged it', () => {
+  it('is named in words, or by its type if it is from a later release', () => {
     expect(titleOf(failedImport)).toBe('Import failed');
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a type that this release does not know
     expect(titleOf({ type: 'import.paused' as Event['type'] })).toBe('import.paused');
@@ -60,7 +60,7 @@ describe('an event', () => {
 });
 
 describe('ownCustomerOf', () => {
-  it('is null unless a partner sees the event of one of its customers', () => {
+  it('is null unless a partner sees an event of one of its customers', () => {
     expect(ownCustomerOf({ customer: 'shop' }, 'partner')).toBe('shop');
     expect(ownCustomerOf({ customer: 'shop' }, 'customer')).toBeNull();
     expect(ownCustomerOf({ customer: null }, 'partner')).toBeNull();

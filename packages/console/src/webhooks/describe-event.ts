@@ -9,7 +9,7 @@ const titles: Readonly<Record<string, string>> = {
   'import.rejects.failed': 'Export of rejected rows failed',
   'delete.finished': 'Delete finished',
   'delete.failed': 'Delete failed',
-  'audience.file.finished': 'File of an audience ended',
+  'audience.file.finished': 'Audience file ended',
   'audience.ready': 'All files of an audience ended',
   'audience.cleared': 'Audience was cleared',
   'audience.deleted': 'Audience was deleted',
@@ -22,7 +22,7 @@ const titles: Readonly<Record<string, string>> = {
   'webhook.disabled': 'Webhook was disabled',
 };
 
-/** A type of a later release has no title. */
+/** A type from a later release has no title. */
 export function titleOf({ type }: Pick<Event, 'type'>): string {
   return titles[type] ?? type;
 }
@@ -52,12 +52,12 @@ export function recordOf({ type, data }: Event): RecordLink | null {
   return null;
 }
 
-/** The customer of the partner to which the record belongs. Only the customer can open its audiences. Null for others. */
+/** The partner's customer to which the record belongs, or null. Only the customer can open its audiences. */
 export function ownCustomerOf({ customer }: Pick<Event, 'customer'>, role: Role | undefined): string | null {
   return role === 'partner' ? customer : null;
 }
 
-/** Counts, and why it failed. */
+/** Counts and, after a failure, the reason. */
 export function detailsOf({ data }: Event): string {
   const parts: string[] = [];
   if ('total_rows' in data) parts.push(`${formatCount(data.total_rows)} ${data.total_rows === 1 ? 'row' : 'rows'}`);

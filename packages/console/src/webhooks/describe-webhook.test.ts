@@ -19,12 +19,12 @@ describe('the health of a webhook', () => {
     expect(healthOf({ ...healthy, paused_until: earlier }, now)).toEqual({ kind: 'done', title: 'Healthy', note: '' });
   });
 
-  it('says until when a receiver that asked for fewer requests is paused', () => {
+  it('shows the end of the pause after a receiver has asked for fewer requests', () => {
     const { kind, title } = healthOf({ ...healthy, paused_until: later }, now);
     expect([kind, title]).toEqual(['waiting', `Paused until ${formatExactTime(later)}`]);
   });
 
-  it('says since when a webhook is failing, and when it will be disabled', () => {
+  it('shows since when a webhook has been failing and when it will be disabled', () => {
     const failing = { ...healthy, status: 'failing', failing_since: earlier, disables_at: inFiveDays } as const;
     const { kind, title, note } = healthOf(failing, now);
     expect([kind, title]).toEqual(['failed', `Failing since ${formatExactTime(earlier)}`]);
@@ -42,7 +42,7 @@ describe('the health of a webhook', () => {
   });
 });
 
-describe('an attempt that is due', () => {
+describe('the next attempt', () => {
   it('is made now, after the pause, or when the webhook is enabled', () => {
     expect([
       describeNextAttempt(healthy, now),

@@ -1,11 +1,11 @@
 import type { Webhook, WebhookDelivery } from '@inlet/sdk/browser';
 import { formatExactTime } from '../format.ts';
 
-/** The health of a webhook in words, and the class of its mark. */
+/** The health of a webhook in words, and the CSS class of its status mark. */
 export type Health = {
   readonly kind: 'done' | 'waiting' | 'failed' | '';
   readonly title: string;
-  /** What that means, or what happens next. */
+  /** An explanation of the state, or what happens next. */
   readonly note: string;
 };
 
@@ -28,7 +28,7 @@ export function healthOf(webhook: State, now: number = Date.now()): Health {
     return {
       kind: disabled_reason === 'request' ? '' : 'failed',
       title: disabledReasons[disabled_reason ?? 'request'],
-      note: 'Events are kept for 30 days. When you enable the webhook, it gets what it has missed.',
+      note: 'Events are kept for 30 days. When you enable the webhook, it receives the events that it missed.',
     };
   }
   const paused = isPaused(webhook, now) && paused_until !== null ? `Paused until ${formatExactTime(paused_until)}` : '';
@@ -44,7 +44,7 @@ export function healthOf(webhook: State, now: number = Date.now()): Health {
   return { kind: 'done', title: 'Healthy', note: '' };
 }
 
-/** When the event is sent, if that is not at a time in the future. */
+/** Says when the event is sent, unless that is at a known time in the future. */
 export function describeNextAttempt(webhook: State, now: number = Date.now()): string {
   if (webhook.status === 'disabled') return 'when the webhook is enabled';
   return isPaused(webhook, now) ? 'after the pause' : 'now';

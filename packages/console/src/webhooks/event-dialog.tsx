@@ -13,7 +13,7 @@ type Props = {
   readonly onClose: () => void;
 };
 
-/** An event as JSON, which is also the body that webhooks get, and the attempts to deliver it. */
+/** An event as JSON, which is also the body that webhooks receive, and the attempts to deliver it. */
 export function EventDialog({ sequence, delivery, onClose }: Props) {
   const { value, problem, reload } = useApi(`event ${sequence}`, (signal) =>
     api.listEvents({ query: { after: sequence - 1, limit: 1 }, signal }),

@@ -46,7 +46,7 @@ function RecordOf({ event }: { readonly event: Event }) {
   );
 }
 
-/** What has happened to the imports, audiences, reports, and webhooks of a partner, or to the audiences of a customer. */
+/** The events for a partner's imports, audiences, reports, and webhooks, or for a customer's audiences. */
 export function EventsPage() {
   const [opened, setOpened] = useState<number | null>(null);
   const action: Column<Event> = {
@@ -67,7 +67,7 @@ export function EventsPage() {
         columns={[...columns, action]}
         empty={
           <Empty title="No events yet">
-            <p>Every end of an import, of a file of an audience, and of a report is listed here.</p>
+            <p>The end of every import, audience file, and report is listed here.</p>
           </Empty>
         }
         refreshMs={refreshMs}

@@ -50,7 +50,7 @@ export function EditDialog({ webhook, onDone, onClose }: EditProps) {
           checked={types === null}
           onChange={({ currentTarget }) => setTypes(currentTarget.checked ? null : [])}
         />
-        All events, including those of later releases
+        All events, including those added in later releases
       </label>
       {types && (
         <fieldset class="scopes">
@@ -127,7 +127,7 @@ const changes = {
 export function ChangeDialog({ webhook, change, onDone, onClose }: ChangeProps) {
   const { title, submitText, send } = changes[change];
   const { webhook_id: id, url, pending_events: pending } = webhook;
-  const waiting = `${formatCount(pending)} ${pending === 1 ? 'event waits' : 'events wait'}`;
+  const waiting = `${formatCount(pending)} ${pending === 1 ? 'event is waiting' : 'events are waiting'}`;
   return (
     <FormDialog<unknown>
       title={title}
@@ -143,7 +143,7 @@ export function ChangeDialog({ webhook, change, onDone, onClose }: ChangeProps) 
         </code>
       </p>
       {change === 'disable' && <p>Nothing is sent until you enable it. Its events are kept for 30 days.</p>}
-      {change === 'enable' && <p>It gets the events that it has missed. {waiting}.</p>}
+      {change === 'enable' && <p>It receives the events that it missed. {waiting}.</p>}
       {change === 'delete' && (
         <p>
           The webhook, its secret, and its delivery log are deleted. Events stay in the event log. This is permanent.
@@ -186,7 +186,7 @@ export function ReplayDialog({ id, onDone, onClose }: ReplayProps) {
     >
       <p>All events after this one are sent again, with the same webhook-id as before.</p>
       <Field
-        label="Number of the last event that you have"
+        label="Number of the last event that you received"
         isNumber
         value={after}
         onChange={setAfter}

@@ -58,7 +58,7 @@ function WebhookOf({ id }: { readonly id: number }) {
           webhook={value}
           onOpen={setOpened}
           onTest={() =>
-            void send(api.testWebhook(id), ({ sequence }) => `Event ${sequence} is a test. It is sent to this webhook.`)
+            void send(api.testWebhook(id), ({ sequence }) => `Test event ${sequence} will be sent to this webhook.`)
           }
         />
       }
@@ -74,7 +74,7 @@ function WebhookOf({ id }: { readonly id: number }) {
         }
       />
       {opened === 'edit' && (
-        <EditDialog webhook={value} onDone={() => finish('The webhook is changed.')} onClose={close} />
+        <EditDialog webhook={value} onDone={() => finish('The webhook was changed.')} onClose={close} />
       )}
       {opened === 'replay' && (
         <ReplayDialog
@@ -97,7 +97,7 @@ function WebhookOf({ id }: { readonly id: number }) {
         <ChangeDialog
           webhook={value}
           change={opened}
-          onDone={() => (opened === 'delete' ? route('/console/webhooks') : finish(`The webhook is ${opened}d.`))}
+          onDone={() => (opened === 'delete' ? route('/console/webhooks') : finish(`The webhook was ${opened}d.`))}
           onClose={close}
         />
       )}

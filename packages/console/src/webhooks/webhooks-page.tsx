@@ -52,7 +52,7 @@ export function WebhooksPage() {
       title="Webhooks"
       sub={
         <>
-          Your own endpoints to which events are sent. Everything that happened is in the{' '}
+          Your own endpoints, to which events are sent. All events are listed in the{' '}
           <a href="/console/events">event log</a>.
         </>
       }
@@ -74,7 +74,7 @@ export function WebhooksPage() {
           empty={
             <Empty title="No webhooks yet">
               <p>
-                Create one, and a program of yours is told within a second when an import ends or an audience is ready.
+                Create one to notify your program within a second when an import ends or an audience is ready.
               </p>
             </Empty>
           }

@@ -28,7 +28,7 @@ describe('an upload source', () => {
     ['a Blob', 1000, () => new Blob([bytes])],
     ['bytes', 1000, () => bytes],
     ['a web stream', null, streamed],
-    ['a stream of Node', null, () => createReadStream(join(folder, 'a.bin'), { highWaterMark: 77 })],
+    ['a Node.js stream', null, () => createReadStream(join(folder, 'a.bin'), { highWaterMark: 77 })],
     ['an async iterable', null, iterated],
   ];
 

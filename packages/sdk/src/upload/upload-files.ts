@@ -27,7 +27,7 @@ export type UploadOptions = {
 
 export type UploadProgress = {
   readonly bytes_sent: number;
-  /** Bytes that were already in the storage and not sent again. */
+  /** Bytes that were already in the storage and were not sent again. */
   readonly bytes_there: number;
   /** Null if a file is a stream of unknown size. */
   readonly bytes_total: number | null;
