@@ -146,7 +146,7 @@ describe("an import's errors and files", () => {
     expect(parseCsv(await answer.text()).slice(1)).toHaveLength(expectedErrors.length);
   });
 
-  it('lists only the errors with a code or of a file, on pages of any size', async () => {
+  it('lists only the errors with a given code or from a given file, on pages of any size', async () => {
     const codes = [...new Set(expectedErrors.map(({ code }) => code))];
     const paths = [...new Set(expectedErrors.flatMap(({ file }) => file ?? []))];
     const filters: readonly { readonly code?: string; readonly file?: string }[] = [

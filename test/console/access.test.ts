@@ -57,14 +57,14 @@ describe('the API keys page', () => {
     const line = page.getByRole('row').filter({ hasText: 'nightly' });
     await line.getByRole('cell', { name: 'marketplace:read' }).waitFor();
     await line.getByRole('button', { name: /^Rotate/ }).click();
-    await expectAccessibleInThemes(page, 'dialog of a rotation');
+    await expectAccessibleInThemes(page, 'dialog for rotating a key');
     await page.getByRole('textbox', { name: 'Overlap in hours' }).fill('0');
     await page.getByRole('button', { name: 'Rotate the key' }).click();
     const second = await takeSecret(page);
     expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200]);
 
     await line.getByRole('button', { name: /^Revoke/ }).click();
-    await expectAccessibleInThemes(page, 'dialog of a revocation');
+    await expectAccessibleInThemes(page, 'dialog for revoking a key');
     await page.getByRole('button', { name: 'Revoke the key' }).click();
     await line.getByText('Revoked').waitFor();
     expect(await statusOf(second)).toBe(401);
@@ -94,7 +94,7 @@ describe('storage keys', () => {
     const ids = (): Promise<string[]> => table.getByRole('rowheader').allTextContents();
     const [first] = await ids();
     await page.getByRole('button', { name: 'Rotate the storage keys' }).click();
-    await expectAccessibleInThemes(page, 'dialog of a rotation of storage keys');
+    await expectAccessibleInThemes(page, 'dialog for rotating the storage keys');
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Overlap in hours' }).fill('169');
     await dialog.getByRole('button', { name: 'Rotate the storage keys' }).click();
@@ -127,7 +127,7 @@ describe('storage keys', () => {
     await table.waitFor();
     const { accessKeyId } = partner.storageKeys;
     await table.getByRole('button', { name: `Revoke storage key ${accessKeyId}` }).click();
-    await expectAccessibleInThemes(page, 'dialog of a revocation of a storage key');
+    await expectAccessibleInThemes(page, 'dialog for revoking a storage key');
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke the storage key' }).click();
     await page.getByText('No storage keys').waitFor();
     expect(await partner.s3.send(new ListObjectsV2Command({ Bucket: partner.bucket })).catch(String)).toContain(
@@ -167,7 +167,7 @@ describe('the customers page', () => {
 
     await page.getByRole('button', { name: /^Tokens/ }).click();
     await page.getByRole('heading', { name: 'No user tokens' }).waitFor();
-    await expectAccessibleInThemes(page, 'dialog of user tokens');
+    await expectAccessibleInThemes(page, 'dialog with user tokens');
     await page.getByRole('button', { name: 'Issue a token' }).click();
     await page.getByRole('button', { name: 'Issue the token' }).click();
     await page.getByText('Copy it now.').waitFor();
@@ -200,7 +200,7 @@ describe('the attributes page', () => {
     await line.getByText('ball', { exact: true }).waitFor();
 
     await line.getByRole('button', { name: /^Keys/ }).click();
-    await expectAccessibleInThemes(page, 'dialog of foreign keys');
+    await expectAccessibleInThemes(page, 'dialog with foreign keys');
     await page.getByRole('textbox', { name: 'Foreign keys' }).fill('ball');
     await page.getByRole('checkbox', { name: 'Remove these keys' }).check();
     await page.getByRole('button', { name: 'Remove the keys' }).click();

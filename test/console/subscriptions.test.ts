@@ -52,7 +52,7 @@ describe('the subscriptions page', () => {
     await page.getByRole('combobox', { name: 'File status' }).selectOption({ label: 'Failed' });
     await line.waitFor({ state: 'detached' });
     await expectAccessibleInThemes(page, 'subscription');
-    await page.getByRole('combobox', { name: 'Status of the files' }).selectOption({ label: 'All files' });
+    await page.getByRole('combobox', { name: 'File status' }).selectOption({ label: 'All files' });
     await line.getByRole('link', { name: /^Import \d+$/ }).click();
     await page.getByRole('link', { name: /^subscription \d+$/ }).waitFor();
   });
@@ -70,8 +70,8 @@ describe('the subscriptions page', () => {
 
     await page.getByRole('button', { name: 'Change …' }).click();
     await page.getByRole('combobox', { name: 'Import' }).selectOption({ label: 'When a marker is written' });
-    await page.getByRole('textbox', { name: 'Name of the marker' }).fill('_DONE');
-    await expectAccessibleInThemes(page, 'dialog of a change');
+    await page.getByRole('textbox', { name: 'Marker name' }).fill('_DONE');
+    await expectAccessibleInThemes(page, 'dialog for a change');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('when _DONE is written').waitFor();
     await partner.upload('daily/2.csv', `${device(2)},sport\n`);

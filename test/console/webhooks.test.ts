@@ -107,7 +107,7 @@ describe('the webhooks page', () => {
     const dialog = page.getByRole('dialog', { name: 'Event 1' });
     await dialog.getByText('"type": "import.failed"').waitFor();
     await dialog.getByRole('cell', { name: 'HTTP 204' }).waitFor();
-    await expectAccessibleInThemes(page, 'dialog of an event');
+    await expectAccessibleInThemes(page, 'dialog with an event');
     await dialog.getByRole('link', { name: /^Import \d+$/ }).click();
     await page.getByRole('heading', { name: 'missing.csv', exact: true }).waitFor();
 
@@ -149,8 +149,8 @@ describe('the webhooks page', () => {
     }
     await expect.poll(() => arrived().length).toBe(3);
     await page.getByRole('button', { name: 'Send events again …' }).click();
-    await expectAccessibleInThemes(page, 'dialog of a replay');
-    await page.getByRole('textbox', { name: 'Number of the last event that you have' }).fill('1');
+    await expectAccessibleInThemes(page, 'dialog for a replay');
+    await page.getByRole('textbox', { name: 'Number of the last event that you received' }).fill('1');
     await page.getByRole('button', { name: 'Send them again' }).click();
     await page.getByText('All events after event 1 will be sent again.').waitFor();
     await expect.poll(() => arrived().length).toBe(5);
@@ -164,7 +164,7 @@ describe('the webhooks page', () => {
     const page = await openAs(partner.apiKey);
     const first = await create(page);
     await page.getByRole('button', { name: 'Rotate the secret …' }).click();
-    await expectAccessibleInThemes(page, 'dialog of a rotation');
+    await expectAccessibleInThemes(page, 'dialog for rotating the secret');
     await page.getByRole('button', { name: 'Rotate the secret', exact: true }).click();
     const second = await takeSecret(page);
     await page.getByText('The old secret also signs until').waitFor();
@@ -234,7 +234,7 @@ describe('the events page', () => {
 
     await page.getByRole('button', { name: 'JSON of event 1', exact: true }).click();
     await page.getByRole('dialog', { name: 'Event 1' }).getByText('"code": "no_files"').waitFor();
-    await expectAccessibleInThemes(page, 'dialog of an event');
+    await expectAccessibleInThemes(page, 'dialog with an event');
     await page
       .getByRole('dialog')
       .getByRole('link', { name: `Import ${id}` })

@@ -46,8 +46,8 @@ export function OpenLink() {
       {state.is === 'asking' && (
         <Page title="Open this report as a read-only link?" sub="You will be signed out.">
           <p>
-            This browser is signed in as <strong>{describeUser(state.other)}</strong>, and it can have only one session at a time.
-            The link expires one minute after it was created.
+            This browser is signed in as <strong>{describeUser(state.other)}</strong>, and it can have only one session
+            at a time. The link expires one minute after it was created.
           </p>
           <div class="row">
             <button type="button" class="primary" onClick={() => void open(true)}>

@@ -52,7 +52,9 @@ export function addAttributesCommand(program: Command): void {
 
   partnerCommand(attributes, 'rename', {
     description: 'rename an attribute',
-    examples: [['inlet attributes rename 1001 "outdoor sports"', 'Change the name. The ID and the data stay the same.']],
+    examples: [
+      ['inlet attributes rename 1001 "outdoor sports"', 'Change the name. The ID and the data stay the same.'],
+    ],
   })
     .argument('<id>', 'attribute ID')
     .argument('<name>', 'unique name, 1 to 100 characters')
@@ -112,7 +114,10 @@ export function addDeleteAttributesCommand(program: Command): void {
   partnerCommand(program, 'delete-attributes', {
     description: 'permanently delete all data for the given attributes',
     examples: [
-      ['inlet delete-attributes sports travel --key-type foreign', 'Delete two attributes after asking for confirmation.'],
+      [
+        'inlet delete-attributes sports travel --key-type foreign',
+        'Delete two attributes after asking for confirmation.',
+      ],
       [
         'inlet delete-attributes 17 --key-type attribute --yes --watch',
         'Delete one attribute without a prompt and wait for completion.',

@@ -108,7 +108,10 @@ export function addSubscriptionsCommand(program: Command): void {
         trigger: triggerOf(options),
       }),
     );
-    output.result(created, () => `subscription ${created.subscription_id} imports the files that arrive under ${prefix}`);
+    output.result(
+      created,
+      () => `subscription ${created.subscription_id} imports the files that arrive under ${prefix}`,
+    );
     output.note(`See the files that arrive: inlet subscriptions show ${created.subscription_id}`);
   });
 

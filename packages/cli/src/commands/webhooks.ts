@@ -118,7 +118,13 @@ export function addWebhooksCommand(program: Command): void {
     examples: [['inlet webhooks deliveries 1 --status failed', 'List the events that were not delivered.']],
   })
     .argument('<id>', 'webhook ID')
-    .addOption(new Option('--status <status>', 'list only events with this delivery status').choices(['pending', 'delivered', 'failed']))
+    .addOption(
+      new Option('--status <status>', 'list only events with this delivery status').choices([
+        'pending',
+        'delivered',
+        'failed',
+      ]),
+    )
     .option('--limit <number>', 'maximum number of events, up to 1000', wholeNumber(1, 1000), 20)
     .action(
       async (
@@ -186,10 +192,7 @@ export function addWebhooksCommand(program: Command): void {
   partnerCommand(webhooks, 'update', {
     description: 'change the URL, the event types, or the description of a webhook',
     examples: [
-      [
-        'inlet webhooks update 1 --url https://example.com/new',
-        'Send events, including pending ones, to another URL.',
-      ],
+      ['inlet webhooks update 1 --url https://example.com/new', 'Send events, including pending ones, to another URL.'],
       ['inlet webhooks update 1 --all-events', 'Send events of all types.'],
     ],
   })

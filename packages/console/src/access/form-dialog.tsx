@@ -103,9 +103,7 @@ export function SecretDialog({ name, secret, ifLost, children, onClose }: Secret
   return (
     <Dialog title={`Your new ${name}`} onClose={onClose}>
       {secret === null ? (
-        <p>
-          {ifLost ?? `The response was lost. Revoke the new ${name} in the list, and create another one.`}
-        </p>
+        <p>{ifLost ?? `The response was lost. Revoke the new ${name} in the list, and create another one.`}</p>
       ) : (
         <>
           <p>Copy it now. It is shown only once.</p>

@@ -69,9 +69,7 @@ function Content({ limits, isCustomer }: { readonly limits: Limits; readonly isC
           <h2 id="requests">Requests and jobs</h2>
           <dl class="facts">
             <Fact name="Requests per minute per key">{formatCount(limits.requests_per_minute_per_key)}</Fact>
-            <Fact name="Requests per minute for all keys">
-              {formatCount(limits.requests_per_minute_per_partner)}
-            </Fact>
+            <Fact name="Requests per minute for all keys">{formatCount(limits.requests_per_minute_per_partner)}</Fact>
             <Fact name="Unfinished jobs">{formatCount(limits.open_jobs)}</Fact>
             <Fact name="Unfinished uploads">{formatCount(limits.open_uploads)}</Fact>
             <Fact name="Unfinished exports of rejected rows">{formatCount(limits.open_exports)}</Fact>

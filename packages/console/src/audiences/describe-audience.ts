@@ -46,8 +46,8 @@ type Append = Pick<
 >;
 
 /**
- * What the API would accept for an append in its state, except that its failed files may have been loaded since. A customer
- * can load only files in `uploadFolder`, which is null for a partner.
+ * The actions that the API accepts for an append in its current state. It rejects a retry of the failed files if
+ * they have been loaded since then. A customer can load only files in `uploadFolder`, which is null for a partner.
  */
 export function actionsOn(append: Append, uploadFolder: string | null): readonly ('cancel' | 'failed' | 'all')[] {
   const { status, cleared, files, cancel_requested_at } = append;

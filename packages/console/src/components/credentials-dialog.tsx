@@ -46,7 +46,8 @@ export function CredentialsDialog<T>({ title, submitText, send, onDone, onClose 
       >
         {change.problem && <ProblemNotice problem={change.problem} />}
         <p>
-          The files are in your own bucket. Inlet reads them with these credentials, and deletes the credentials when the job ends.
+          The files are in your own bucket. Inlet reads them with these credentials, and deletes the credentials when
+          the job ends.
         </p>
         <Choices
           legend="Inlet reads your bucket with"

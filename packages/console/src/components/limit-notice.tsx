@@ -11,7 +11,8 @@ export function LimitNotice({ problem }: { readonly problem: Problem }) {
       </p>
       <p>{problem.detail.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, formatExactTime)}</p>
       <p>
-        Every new report reveals a little about the people in an audience, so their number is limited. Earlier results can still be opened.
+        Every new report reveals a little about the people in an audience, so their number is limited. Earlier results
+        can still be opened.
       </p>
     </Notice>
   );

@@ -57,7 +57,11 @@ describe('canCancel', () => {
     ['a waiting delete', { status: 0, log_type: 1 }, true],
     ['a delete that has started', { status: 1, log_type: 1 }, false],
     ['a failed import', { status: 3, log_type: 0 }, false],
-    ['an import that is already being canceled', { status: 1, log_type: 0, cancel_requested_at: record.created_at }, false],
+    [
+      'an import that is already being canceled',
+      { status: 1, log_type: 0, cancel_requested_at: record.created_at },
+      false,
+    ],
   ] as const)('tells whether %s can be canceled', (_name, changes, expected) => {
     expect(canCancel({ ...record, ...changes })).toBe(expected);
   });

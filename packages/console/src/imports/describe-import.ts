@@ -23,7 +23,7 @@ export function canRetry({ status, log_type }: Pick<ImportLog, 'status' | 'log_t
   return status === 3 && log_type === 0;
 }
 
-/** Whether the API would accept to retry only the failed files, and this may differ from retrying all of them. */
+/** Whether the API accepts a retry of only the failed files, and such a retry may differ from a retry of all files. */
 export function canRetryFailed({
   total_rows,
   errors,

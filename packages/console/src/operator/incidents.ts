@@ -21,12 +21,12 @@ export function failureLink({ code, dependency }: LaneFailure): string | null {
   return name === undefined ? null : `/console/operator/incidents#${name}`;
 }
 
-/** What the incident page says about the fault of a replica. */
+/** Returns the link to the incident page's entry for a replica's fault. */
 export function faultLink({ text }: Pick<Fault, 'text'>): string {
   return `/console/operator/incidents#${anchorOf(text)}`;
 }
 
-/** The IDs under which the incident page has an entry. */
+/** The anchors of an entry on the incident page. */
 export function anchorsOf({ alerts, failures, faults }: Incident): readonly string[] {
   return [...alerts, ...failures, ...faults.map(anchorOf)];
 }
@@ -35,7 +35,7 @@ function anchorOf(fault: string): string {
   return fault.toLowerCase().replaceAll(' ', '-');
 }
 
-/** The `inlet` commands that a text names, each once. */
+/** Returns the `inlet` commands in the texts, without duplicates. */
 export function commandsIn(...texts: readonly string[]): readonly string[] {
   return [
     ...new Set(texts.flatMap((text) => [...text.matchAll(/`(inlet [^`]+)`/g)].map(([, command = '']) => command))),

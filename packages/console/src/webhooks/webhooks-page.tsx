@@ -73,9 +73,7 @@ export function WebhooksPage() {
           columns={columns}
           empty={
             <Empty title="No webhooks yet">
-              <p>
-                Create one to notify your program within a second when an import ends or an audience is ready.
-              </p>
+              <p>Create one to notify your program within a second when an import ends or an audience is ready.</p>
             </Empty>
           }
           refreshMs={refreshMs}
