@@ -25,7 +25,7 @@ describe('the local folder for archives', () => {
   });
 
   it.each([null, '', '../20260312_4821_DROP.zip', 'DROP.zip'])(
-    'keeps an archive with the unexpected name %j under another one',
+    'keeps an archive with the unexpected name %j under another name',
     async (name) => {
       const saved = await save(name, archive);
       expect(saved.name).toMatch(/^[0-9a-f]{16}\.zip$/);
@@ -41,14 +41,14 @@ describe('the local folder for archives', () => {
     expect(await directorySpool(folder).find()).toBeNull();
   });
 
-  it('says that an archive that is too large is not stored', async () => {
+  it('reports that it does not store an archive that is too large', async () => {
     await expect(save(null, archive, 'x'.repeat(maxBytes))).rejects.toThrow(
       'is larger than 100 bytes. It is not stored.',
     );
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('keeps no part of a response that breaks', async () => {
+  it('keeps no part of a response that breaks off', async () => {
     const body = async function* (): AsyncGenerator<Buffer> {
       yield await Promise.resolve(Buffer.from(archive));
       throw new Error('broken');

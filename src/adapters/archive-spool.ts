@@ -8,15 +8,18 @@ import { archiveNameOf, maxArchiveBytes } from '../domain/drop.ts';
 import { Failure } from '../domain/failure.ts';
 import type { ArchiveSpool, SpooledArchive } from '../ports/drop.ts';
 
-/** An archive gets its name when it is complete and on the disk. Several commands can receive one. */
+/**
+ * An archive gets its name when it is complete and on the disk. Several commands can receive an archive at the same
+ * time.
+ */
 const partSuffix = '.part';
 
 /** A request takes at most this long. An older part belongs to a command that died. */
 const maxPartAgeMs = 3_600_000;
 
 /**
- * The last response that was not an archive. One is enough: had it contained an archive in another form, DROP would not
- * deliver the next one.
+ * The last response that was not an archive. Keeping one is enough. If it contains an archive in an unknown form, DROP
+ * does not deliver another one.
  */
 const unknownName = 'not-an-archive';
 
@@ -72,7 +75,7 @@ function unknownContent(path: string): Failure {
 function tooLarge(maxBytes: number): Failure {
   return new Failure(
     'invalid_request',
-    `The archive is larger than ${maxBytes} bytes. It is not stored. Contact the support of DROP.`,
+    `The archive is larger than ${maxBytes} bytes. It is not stored. Contact DROP support.`,
   );
 }
 

@@ -59,7 +59,7 @@ describe('resolving a name that a partner has chosen', () => {
     await expect(resolveName(address, 'hooks.example.com')).rejects.toMatchObject({ code: 'ENODATA' });
   });
 
-  it('asks the name server for a short name, without search domains, and does not ask it for localhost', async () => {
+  it('queries the name server for a short name, without search domains, but never for localhost', async () => {
     const { address, queries } = await startNameServer(['93.184.216.34']);
     expect(await resolveName(address, 'localhost')).toEqual([{ address: '127.0.0.1', family: 4 }]);
     expect(queries).toEqual([]);

@@ -25,7 +25,7 @@ describe('the failure of an attempt', () => {
       'postgresql',
     ],
     [
-      'a pool of PostgreSQL without a free connection',
+      'a PostgreSQL pool without a free connection',
       new Error('timeout exceeded when trying to connect'),
       'unavailable',
       'postgresql',
@@ -61,7 +61,7 @@ describe('the failure of an attempt', () => {
     expect(attemptFailureOf(error)).toEqual({ code, dependency });
   });
 
-  it('contains nothing of the error itself', () => {
+  it('contains no part of the error itself', () => {
     const error = blame('partner_storage', new Failure('storage_address_refused', 's3://private-bucket/key AKIA…'));
     expect(JSON.stringify(attemptFailureOf(error))).toBe(
       '{"code":"storage_address_refused","dependency":"partner_storage"}',
@@ -100,7 +100,7 @@ describe('the dependency that is to blame', () => {
     client.destroy();
   });
 
-  it('is known for a statement of ClickHouse', async () => {
+  it('is known for a ClickHouse statement', async () => {
     const server = createClient({ url: 'http://127.0.0.1:9' });
     const error: unknown = await abortStalled(server, server)
       .command({ query: 'SELECT 1' })

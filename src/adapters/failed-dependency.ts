@@ -2,7 +2,7 @@ import { type AttemptFailure, type Dependency, attemptFailure } from '../domain/
 import { Failure } from '../domain/failure.ts';
 import { IdentityError, transientErrorKind } from './transient-errors.ts';
 
-// An error such as ECONNREFUSED does not say which server was asked, so the adapters remember it for each error.
+// An error such as ECONNREFUSED does not show which server was called, so the adapters remember it for each error.
 
 const failedDependencies = new WeakMap<Error, Dependency>();
 
@@ -44,7 +44,7 @@ function dependencyOf(causes: readonly Error[]): Dependency | null {
   return null;
 }
 
-/** Messages of the client `pg`, whose errors have no type of their own. */
+/** Messages from the client `pg`, whose errors have no specific type. */
 const postgresMessages =
   /^timeout exceeded when trying to connect$|^timeout expired$|^Query read timeout$|^Connection terminated|^Client .* is not queryable$/;
 

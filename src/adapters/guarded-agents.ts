@@ -18,9 +18,10 @@ export type Resolve = (
 export const agentLimits = { keepAlive: true, maxSockets: 64 };
 
 /**
- * Creates agents that connect only to public addresses and to the given networks. Each connection resolves the name
- * once, checks all addresses, and connects to one of them. A second DNS response therefore cannot bypass the check (DNS
- * rebinding). Pass `dnsResolve()` if partners choose the names. Names that the operator configures can be in `/etc/hosts`.
+ * Creates agents that connect only to public addresses and to the given networks. For each connection, the name is
+ * resolved once, all addresses are checked, and one of them is used. A second DNS response therefore cannot bypass the
+ * check (DNS rebinding). Pass `dnsResolve()` if partners choose the names. Names that the operator configures can be in
+ * `/etc/hosts`.
  */
 export function guardedAgents(networks: readonly Network[], resolve: Resolve = lookup): Agents {
   const guardedLookup: LookupFunction = (hostname, options, callback) => {

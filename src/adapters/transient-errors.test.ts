@@ -45,9 +45,9 @@ describe('transientErrorKind', () => {
     ['a truncated body', new Error('aborted')],
     ['a statement canceled by PostgreSQL', coded('57014')],
     ['a rollback on a closed client', new Error('Client was closed and is not queryable')],
-    ['a connection timeout of PostgreSQL', new Error('timeout expired')],
+    ['a PostgreSQL connection timeout', new Error('timeout expired')],
     ['a statement canceled by ClickHouse', ofEngine('QUERY_WAS_CANCELLED')],
-    ['an internal error of the storage', answer(500)],
+    ['an internal storage error', answer(500)],
   ])('classifies as a broken connection: %s', (_what, error) => {
     expect(transientErrorKind(error)).toBe('broke');
   });
@@ -65,13 +65,13 @@ describe('transientErrorKind', () => {
 
   it.each([
     ['a dependency that is unavailable', coded('ECONNREFUSED'), true],
-    ['an internal error of the storage', answer(500), true],
-    ['an internal error of the storage as a nested cause', new Error('outer', { cause: answer(500) }), true],
+    ['an internal storage error', answer(500), true],
+    ['an internal storage error as a nested cause', new Error('outer', { cause: answer(500) }), true],
     ['a request that the storage does not support', answer(501), false],
     ['a connection that was lost during the request', coded('ECONNRESET'), false],
     ['storage that denies access', answer(403), false],
     ['a programming error', new TypeError('x is not a function'), false],
-  ])('tells an outage from other errors: %s', (_what, error, expected) => {
+  ])('distinguishes an outage from other errors: %s', (_what, error, expected) => {
     expect(isOutage(error)).toBe(expected);
   });
 

@@ -43,7 +43,7 @@ describe('a ZIP archive', () => {
     for (let at = 0; at < archive.length; at += 1) {
       const damaged = Buffer.from(archive);
       damaged[at] = (damaged[at] ?? 0) ^ 0x10;
-      // Fields that readers ignore, such as versions and times, can change without an effect.
+      // Fields that readers ignore, such as versions and times, can change without effect.
       const files = await readAll(damaged).catch(() => null);
       if (files && [...files.values()].join() !== text) others.push([...files.values()]);
     }

@@ -4,7 +4,7 @@ import type { FailureCode } from './failure-catalog.ts';
 export const dependencies = ['postgresql', 'clickhouse', 'storage', 'partner_storage', 'aws_credentials'] as const;
 export type Dependency = (typeof dependencies)[number];
 
-/** Why an attempt failed that will be repeated. Contains nothing that a partner or a server has sent. */
+/** Why an attempt that will be repeated has failed. Contains nothing that a partner or a server has sent. */
 export type AttemptFailure = {
   readonly code: FailureCode;
   /** Null if the failure has nothing to do with a server, or if the server is not known. */

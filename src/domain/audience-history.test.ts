@@ -21,7 +21,7 @@ describe('retrying an append', () => {
     expect(whyNotRetried(append, 'all')).toBe(reason);
   });
 
-  it('needs a failed file if only failed files are retried', () => {
+  it('requires a failed file if only failed files are retried', () => {
     const append = { ...failed, failedFiles: 0 };
     expect(whyNotRetried(append, 'failed')).toBe('has no failed files left to retry');
     expect(whyNotRetried(append, 'all')).toBeNull();

@@ -38,7 +38,7 @@ export type HistoryEntry = {
  */
 export type HistoryPosition = readonly [generation: number, isClear: 0 | 1, appendId: number];
 
-/** What decides whether an append can be retried. */
+/** The properties that determine whether an append can be retried. */
 export type RetriedAppend = Pick<Append, 'status' | 'isCleared'> & {
   /** Null until the files are listed. Counts only entries that are neither dismissed nor replaced by a later append. */
   readonly failedFiles: number | null;

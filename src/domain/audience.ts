@@ -34,8 +34,8 @@ export type Audience = AudienceCounts & {
 };
 
 /**
- * What the file entries of an audience add up to. Entries that do not decide the status, such as dismissed ones, count
- * only as entries.
+ * Totals over the file entries of an audience. Entries that do not affect the status, such as dismissed ones, are
+ * included only in the numbers of entries.
  */
 export type AudienceSummary = {
   readonly entries: number;
@@ -43,7 +43,7 @@ export type AudienceSummary = {
   readonly endedEntries: number;
   readonly failedEntries: number;
   readonly rejectedRows: number;
-  /** Of the open appends or, if none is open, of the latest one. */
+  /** The progress of the open appends or, if none is open, of the latest one. */
   readonly progress: Progress;
   /** Each reason once, failed files before rejected rows. Null if nothing failed. */
   readonly errors: readonly ImportLogError[] | null;

@@ -10,7 +10,7 @@ export type DeniedCall = {
   /** Null for an unknown caller. */
   readonly partnerId: PartnerId | null;
   readonly keyId: number | null;
-  /** The session of the console. Null for a call with an API key. */
+  /** The console session. Null for a call with an API key. */
   readonly sessionId: number | null;
   readonly operation: string;
   readonly code: string;

@@ -17,7 +17,7 @@ describe('a caller', () => {
     }
   });
 
-  it('grants an operation that needs one of several scopes to each of them', () => {
+  it('allows an operation that needs one of several scopes to callers with any of these scopes', () => {
     const needed = ['marketplace:write', 'audience:write'] as const;
     for (const scope of needed) expect(() => requireScope(callerWith(scope), needed)).not.toThrow();
     expect(() => requireScope(callerWith('audience:read'), needed)).toThrow(

@@ -23,7 +23,7 @@ export type Scope = (typeof scopes)[number];
 /** The one audience that a session from a one-time link can read. */
 export type LinkTarget = { readonly segmentId: number; readonly audienceId: number };
 
-/** A session of the console. A browser authenticates with its cookie instead of an API key. */
+/** A console session. A browser authenticates with its cookie instead of an API key. */
 export type PartnerSession = {
   readonly id: number;
   readonly name: string;
@@ -32,14 +32,17 @@ export type PartnerSession = {
   /** Null for a user of the partner, and for a link to one of the partner's own audiences. */
   readonly customer: Customer | null;
   readonly scopes: readonly Scope[];
-  /** Identifies the request window that all sessions of the subject share, for a link those of its audience. Negative. */
+  /**
+   * A negative number that identifies the request window shared by all sessions of the subject or, for a link, of its
+   * audience.
+   */
   readonly windowId: number;
 } & (
   | { readonly role: 'partner' | 'customer'; readonly target: null }
   | { readonly role: 'link'; readonly target: LinkTarget }
 );
 
-/** The partner that makes a call, and the API key or the session of the console that it uses. */
+/** The partner that makes a call, and the API key or the console session that it uses. */
 export type Caller = {
   readonly partner: Partner;
   readonly scopes: readonly Scope[];
@@ -89,8 +92,8 @@ export class SuspendedPartner extends InvalidCredentials {
 }
 
 /**
- * The scope that an operation needs, or several of which it needs one. `any` accepts every valid key, and `operator`
- * accepts only operators.
+ * The scope that an operation needs, or several scopes of which any one is enough. `any` accepts every valid key, and
+ * `operator` accepts only operators.
  */
 export type RequiredScope = Scope | 'any' | 'operator' | readonly Scope[];
 

@@ -1,4 +1,4 @@
-// Addresses of the console.
+// Console addresses.
 
 /** Every page of the console has a path that starts with this prefix. */
 export const consolePath = '/console/';

@@ -64,7 +64,7 @@ describe('a session from a one-time link', () => {
 describe('requireCsrfToken', () => {
   const isValid = (token: string): boolean => token === 'right';
 
-  it.each(['GET', 'HEAD'])('needs no token for %s', (method) => {
+  it.each(['GET', 'HEAD'])('requires no token for %s', (method) => {
     expect(() => requireCsrfToken(method, undefined, isValid)).not.toThrow();
     expect(() => requireCsrfToken(method, 'right', isValid)).not.toThrow();
   });
@@ -75,7 +75,7 @@ describe('requireCsrfToken', () => {
   });
 
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get', ''])(
-    'needs the token of the session for %j',
+    "requires the session's token for %j",
     (method) => {
       expect(() => requireCsrfToken(method, undefined, isValid)).toThrow('csrf_token_invalid');
       expect(() => requireCsrfToken(method, '', isValid)).toThrow('csrf_token_invalid');
@@ -94,19 +94,19 @@ describe('the access of a session', () => {
     expect(scopesOfSession('link', ['marketplace:read'])).toEqual([]);
   });
 
-  it('an operator is not a caller', () => {
+  it('denies an operator access to the operations of partners', () => {
     expect(() => toCaller({ id: 1, name: 'Olga', expiresAt, role: 'operator' })).toThrow('scope_missing');
   });
 });
 
 describe('isUserActivity', () => {
-  it('is a request that the user has caused', () => {
+  it('is true for a request that the user has caused', () => {
     expect(isUserActivity({})).toBe(true);
     expect(isUserActivity({ accept: 'application/json' })).toBe(true);
   });
 
   it.each([{ 'x-inlet-background': '1' }, { accept: 'text/event-stream, application/problem+json' }])(
-    'is not a request with %j',
+    'is false for a request with %j',
     (headers) => expect(isUserActivity(headers)).toBe(false),
   );
 });

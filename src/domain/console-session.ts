@@ -1,7 +1,7 @@
 import { type Caller, type LinkTarget, type PartnerSession, type Scope, scopes } from './caller.ts';
 import { Failure } from './failure.ts';
 
-// Rules for sessions of the console. A browser authenticates with a cookie instead of an API key.
+// Rules for console sessions. A browser authenticates with a cookie instead of an API key.
 
 export const consoleRoles = ['partner', 'customer', 'link', 'operator'] as const;
 
@@ -16,7 +16,7 @@ type OperatorSession = {
 
 export type ConsoleSession = PartnerSession | OperatorSession;
 
-/** Why a token of a session is rejected. */
+/** Why a session's token is rejected. */
 export const sessionEnded = 'The session has ended. Sign in again.';
 
 const scopesOfRole: Readonly<Record<PartnerSession['role'], readonly Scope[]>> = {
@@ -25,7 +25,7 @@ const scopesOfRole: Readonly<Record<PartnerSession['role'], readonly Scope[]>> =
   link: ['audience:read'],
 };
 
-/** Returns the scopes of the role that the API key has, from which the session was created. */
+/** Returns the scopes that both the role and the API key have. The session was created from this key. */
 export function scopesOfSession(role: PartnerSession['role'], keyScopes: readonly Scope[]): readonly Scope[] {
   return scopesOfRole[role].filter((scope) => keyScopes.includes(scope));
 }
@@ -90,18 +90,18 @@ export function requireOwnOrigin(site: string | undefined): void {
   throw new Failure('csrf_token_invalid', 'Another site started the request. Open the console instead.');
 }
 
-/** Number of sessions that a subject can have. A new session replaces the oldest one. */
+/** Maximum number of sessions per subject. A new session replaces the oldest one. */
 export const maxSessionsPerSubject = 20;
 /** Many users of one customer can open the same report. */
 export const maxLinkSessionsPerSegment = 1_000;
 
 export const linkSeconds = 60;
-/** Number of links that a partner can have created and not used within their lifetime. */
+/** Maximum number of links per partner that are neither used nor expired. */
 export const maxOpenLinks = 1_000;
 
 /**
- * Whether the user has caused a request. The console marks the requests that it sends although the user has done nothing for
- * a while, for example because it refreshes a page. An event stream is opened again by itself.
+ * Whether the user has caused a request. The console marks the requests that it sends after the user has been idle for
+ * a while, for example to refresh a page. Event streams do not count, because browsers reopen them automatically.
  */
 export function isUserActivity(headers: Readonly<Record<string, string | readonly string[] | undefined>>): boolean {
   return headers[backgroundHeader] === undefined && !String(headers['accept']).includes('text/event-stream');
@@ -113,7 +113,10 @@ const backgroundHeader = 'x-inlet-background';
 /** How long sessions last. */
 export type SessionTimes = { readonly idleSeconds: number; readonly absoluteSeconds: number };
 
-/** Whether a session was used long enough ago to extend it. Extending it at every request would write at each of them. */
+/**
+ * Whether a session was last extended long enough ago to extend it again. Extending it with every request would cause a
+ * write for each of them.
+ */
 export function isExtensionDue(
   idleExpiresAt: Date,
   expiresAt: Date,

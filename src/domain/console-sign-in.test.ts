@@ -13,7 +13,7 @@ describe('readUser', () => {
     expect(readUser({ ...customer, role: 'operator' }, names)).toEqual({ ...user, role: 'operator' });
   });
 
-  it('accepts a list of roles that contains exactly one role of Inlet', () => {
+  it('accepts a list of roles that contains exactly one Inlet role', () => {
     expect(readUser({ ...partner, role: ['x', 'partner'] }, names)).toMatchObject({ role: 'partner' });
     expect(readUser({ ...partner, role: ['partner', 'operator'] }, names)).toEqual({ error: 'role_missing' });
   });

@@ -18,7 +18,7 @@ export type ClaimNames = { readonly role: string; readonly partner: string; read
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** A user as the issuer describes it. The names of the partner and the customer are not known to exist. */
+/** A user as the issuer describes it. A partner and a customer with these names may not exist. */
 export type SignedInUser = { readonly subject: string; readonly name: string } & (
   | { readonly role: 'operator' }
   | { readonly role: 'partner'; readonly partner: string }
@@ -45,7 +45,10 @@ export function readUser(claims: Claims, names: ClaimNames): SignedInUser | { re
 
 const roles = ['operator', 'partner', 'customer'] as const;
 
-/** Some issuers send a list of roles, which can contain roles of other applications. It must contain exactly one of ours. */
+/**
+ * Some issuers send a list of roles, which can contain roles for other applications. It must contain exactly one of
+ * ours.
+ */
 function roleIn(claim: unknown): (typeof roles)[number] | null {
   const found = roles.filter((role) => [claim].flat().includes(role));
   const [role] = found;

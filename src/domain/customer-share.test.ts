@@ -7,12 +7,12 @@ describe('the share of a customer', () => {
     [10, 5],
     [3, 1],
     [1, 1],
-  ])('is half of a limit of %d, and at least one', (limit, most) => {
+  ])('is half of the limit %d, but at least one', (limit, most) => {
     expect(customerShare({ customerId: 7 }, limit)).toEqual({ customerId: 7, most });
     expect(limitFor({ customerId: 7 }, limit)).toBe(most);
   });
 
-  it('does not exist for the partner itself, which can use the whole limit', () => {
+  it('does not apply to the partner itself, which can use the whole limit', () => {
     expect(customerShare({ customerId: null }, 100)).toBeNull();
     expect(limitFor({ customerId: null }, 100)).toBe(100);
   });

@@ -1,7 +1,7 @@
 import type { AudienceScope } from './audience.ts';
 
-// Some limits of a partner bound what is open at the same time. One customer must not use up such a limit, because the
-// partner and its other customers would then have to wait.
+// Some of a partner's limits restrict how much can be open at the same time. One customer must not use up such a limit,
+// because the partner and its other customers would then have to wait.
 
 /** The part of a limit that one customer can use. */
 export type CustomerShare = { readonly customerId: number; readonly most: number };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { daysBetweenRemovals, lastUnseenSeq, toDeviceDays } from './device-retention.ts';
 
-describe('the days for which devices are kept', () => {
-  it('are a number up to the days for which jobs are kept, or off', () => {
+describe('the number of days for which devices are kept', () => {
+  it('is at most the number of days for which jobs are kept, or off', () => {
     expect(toDeviceDays('off', 400)).toBeNull();
     expect(toDeviceDays('1', 400)).toBe(1);
     expect(toDeviceDays('400', 400)).toBe(400);
@@ -10,7 +10,7 @@ describe('the days for which devices are kept', () => {
       expect(() => toDeviceDays(text, 400), text).toThrow(/1 to 400/);
   });
 
-  it('determine how often rows are removed: daily to weekly', () => {
+  it('determines how often rows are removed, between daily and weekly', () => {
     expect([1, 9, 10, 29, 30, 90, 400].map(daysBetweenRemovals)).toEqual([1, 1, 1, 2, 3, 7, 7]);
   });
 });

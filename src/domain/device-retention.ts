@@ -37,7 +37,7 @@ export function lastUnseenSeq(
   return Math.max(0, Math.min(lastOld, (firstRecentSeq ?? Infinity) - 1));
 }
 
-/** A removal rewrites the data of a partner, so that it runs less often if devices are kept for long. */
+/** A removal rewrites all of a partner's data, so it runs less often if devices are kept for longer. */
 export function daysBetweenRemovals(deviceDays: number): number {
   return Math.min(7, Math.max(1, Math.floor(deviceDays / 10)));
 }

@@ -7,24 +7,28 @@ export type DropPolicy = {
    * suppressed.
    */
   readonly exempt: readonly string[];
-  /** The answer to items of several consumers with the same device, if it was found. The device is erased in any case. */
+  /**
+   * The answer to the items of several consumers with the same device, if the device was found. It is always erased.
+   */
   readonly shared: 'opted_out' | 'deleted';
-  /** Lists other than MAID, for example of e-mail addresses: answered by another system, or answered as not found. */
+  /**
+   * How lists other than MAID, for example lists of e-mail addresses, are answered: by another system, or as not found.
+   */
   readonly other_lists: 'leave' | 'not_found';
 };
 
-/** What a cycle keeps of the policy with which it started. The engine has the exempt hashes. */
+/** The part of the policy that a cycle stores when it starts. The engine has the exempt hashes. */
 export type CyclePolicy = Pick<DropPolicy, 'shared' | 'other_lists'>;
 
-/** The most entries of `exempt`. */
+/** Maximum number of entries in `exempt`. */
 export const maxExempt = 100_000;
 
 /** The facts about an item on which its status depends. */
 type ItemFacts = {
-  /** A stored device had the hash. */
+  /** A stored device has the hash. */
   readonly isFound: boolean;
   readonly isExempt: boolean;
-  /** Another item of the list has the same hash. */
+  /** Another item in the list has the same hash. */
   readonly isShared: boolean;
 };
 

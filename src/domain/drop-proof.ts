@@ -25,7 +25,10 @@ type Facts = {
   readonly finishedAt: Date;
 };
 
-/** What a cycle did, in the form of the proofs of erasures, which it names. Digests are SHA-256, in hexadecimal. */
+/**
+ * The proof of a cycle. It has the same form as the proofs of the erasures, to which it refers. Digests are SHA-256, in
+ * hexadecimal.
+ */
 type DropProof = ReturnType<typeof dropProofOf>;
 
 export type SignedDropProof = DropProof & { readonly signature: ProofSignature | null };
@@ -64,7 +67,7 @@ export function dropProofOf(facts: Facts) {
   };
 }
 
-/** The erasures of several rounds count the same tables. */
+/** Adds up the rows per table, because the erasures of several rounds count the same tables. */
 function sumOf(erased: readonly ErasedRows[]): ErasedRows[] {
   const byTable = Map.groupBy(erased, ({ table, shard }) => `${table} ${shard}`);
   return [...byTable.values()].flatMap(([first, ...others]) =>

@@ -18,7 +18,7 @@ import {
 } from './drop.ts';
 
 describe('the archive of a cycle', () => {
-  it('has the name of a day and a broker, or a name from its digest', () => {
+  it('keeps a name that consists of a day and a broker, and otherwise gets a name from its digest', () => {
     const sha256 = '0123456789abcdef'.repeat(4);
     expect(archiveNameOf('20260312_4821_DROP.zip', sha256)).toBe('20260312_4821_DROP.zip');
     for (const name of [
@@ -32,7 +32,7 @@ describe('the archive of a cycle', () => {
       expect(archiveNameOf(name, sha256)).toBe('0123456789abcdef.zip');
   });
 
-  it('was made on the day in its name', () => {
+  it('was created on the day in its name', () => {
     const now = new Date('2026-03-20T08:00:00Z');
     expect(dayOfArchive('20260312_4821_DROP.zip', now)).toEqual(new Date('2026-03-12'));
     expect(dayOfArchive('20260312_4821_DROP (1).zip', now)).toEqual(new Date('2026-03-12'));
@@ -40,11 +40,11 @@ describe('the archive of a cycle', () => {
       expect(dayOfArchive(name, now)).toBeNull();
   });
 
-  it('can be provided until it is read', () => {
+  it('can be provided until the cycle has read it', () => {
     expect(dropSteps.filter(acceptsArchive)).toEqual(['download', 'read', 'done']);
   });
 
-  it('contains lists of the same day and broker, each once', () => {
+  it('contains each list once, all for the same day and broker', () => {
     expect(listsOfArchive(['20260312_4821_MAID.csv', '20260312_4821_Removed.csv'])).toEqual([
       { name: '20260312_4821_MAID.csv', list: 'MAID' },
       { name: '20260312_4821_Removed.csv', list: 'Removed' },
@@ -87,7 +87,7 @@ describe('the opening hours of DROP', () => {
     );
   });
 
-  it('sets the deadline after 45 days', () => {
+  it('sets the deadline to 45 days later', () => {
     expect(deadlineOf(new Date('2026-08-01T00:00:00Z')).toISOString()).toBe('2026-09-15T00:00:00.000Z');
   });
 });

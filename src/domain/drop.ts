@@ -1,13 +1,13 @@
 import { Failure } from './failure.ts';
 
 // California's Delete Request and Opt-out Platform (DROP). A cycle downloads a list of hashed device IDs, erases and
-// suppresses the devices, and answers every item of the list.
+// suppresses the devices, and answers every item in the list.
 
 /**
  * The steps of a cycle, in order. An interrupted step is repeated from its start.
  *
  * - `download`: the archive is fetched and stored. DROP delivers it once.
- * - `read`: the items of the archive are written to every shard.
+ * - `read`: the items in the archive are written to every shard.
  * - `suppress`: the hashes are added to the suppression list, and withdrawn hashes are removed.
  * - `match`: the stored devices with these hashes are listed.
  * - `erase`: workers erase the listed devices.
@@ -29,8 +29,8 @@ export const dropSteps = [
 export type DropStep = (typeof dropSteps)[number];
 
 /**
- * Whether an archive that the operator provides can be used. Otherwise, it would wait for the next cycle, and DROP accepts no
- * second answers.
+ * Whether an archive that the operator provides can be used. Otherwise, it would be left for the next cycle, and DROP
+ * does not accept answers twice.
  */
 export function acceptsArchive(latest: DropStep): boolean {
   return latest === 'download' || latest === 'read' || latest === 'done';
@@ -40,7 +40,7 @@ export function acceptsArchive(latest: DropStep): boolean {
 export const dropWaits = ['opening', 'archive', 'previous_batch', 'jobs', 'erasure', 'drop'] as const;
 export type DropWait = (typeof dropWaits)[number];
 
-/** The time between two tries, if DROP names none. */
+/** The time between two tries, unless DROP specifies one. */
 export const dropWaitSeconds: Readonly<Record<DropWait, number>> = {
   opening: 60,
   archive: 60,
@@ -56,16 +56,16 @@ export const maxRetryAfterSeconds = 86_400;
 /** A broker must fetch the list, and delete its devices, at least this often. */
 const dropDutyDays = 45;
 
-/** The most items of an archive, over all of its lists. */
+/** Maximum number of items in an archive, across all of its lists. */
 export const maxDropItems = 10_000_000;
 
-/** The largest archive, and the largest list in it, decompressed. */
+/** Maximum size of an archive, and of each decompressed list in it. */
 export const maxArchiveBytes = 2_000_000_000;
 
-/** The most items in one uploaded file. */
+/** Maximum number of items in one uploaded file. */
 export const answersPerFile = 1_000_000;
 
-/** The most items of an amendment. */
+/** Maximum number of items in an amendment. */
 const maxAmendedItems = 100_000;
 
 /** The statuses that DROP accepts. */
@@ -83,19 +83,19 @@ const withdrawnList = 'Removed';
 export type ListFile = { readonly name: string; readonly list: string };
 export type ListContent = { readonly kind: 'devices' | 'withdrawn' | 'other'; readonly header: string };
 
-/** The name under which an archive is stored: its own, if DROP names archives like this. */
+/** The name under which an archive is stored. An archive keeps its own name if the name has the form that DROP uses. */
 export function archiveNameOf(given: string | null, sha256: string): string {
   return given !== null && archivePattern.test(given) ? given : `${sha256.slice(0, 16)}.zip`;
 }
 
-/** The day in the name of an archive, on which DROP has made it. Null if there is none before `now`. */
+/** The day in the name of an archive, on which DROP created it. Null if the name contains no day or a future one. */
 export function dayOfArchive(name: string, now: Date): Date | null {
   const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)_\d{4}_DROP/.exec(name) ?? [];
   const time = new Date(`${year}-${month}-${day}T00:00:00Z`);
   return time <= now ? time : null;
 }
 
-/** The lists of an archive. Throws unless all files are lists of the same day and broker. */
+/** The lists in an archive. Throws unless all files are lists for the same day and broker. */
 export function listsOfArchive(names: readonly string[]): readonly ListFile[] {
   const days = new Set<string | undefined>();
   const lists = names.map((name) => {
@@ -153,7 +153,7 @@ const closesAtHour = 1;
 /** The number of seconds until DROP opens. 0 if it is open. It is closed from 1:00 to 3:00 in California. */
 export function secondsUntilOpen(now: Date): number {
   if (!isClosed(now)) return 0;
-  // Clocks in California are changed within these hours, so the time is found by trying.
+  // Clocks in California change within these hours, so the time is found by trying.
   const minute = 60_000;
   let time = Math.floor(now.getTime() / minute) * minute;
   while (isClosed(new Date(time))) time += minute;
@@ -165,7 +165,7 @@ function isClosed(time: Date): boolean {
   return hour >= closesAtHour && hour < opensAtHour;
 }
 
-/** Until when the next list must be fetched, or the devices of an open cycle must be deleted. */
+/** The deadline for fetching the next list or for deleting the devices in an open cycle. */
 export function deadlineOf(since: Date): Date {
   return new Date(since.getTime() + dropDutyDays * 86_400_000);
 }
@@ -190,7 +190,7 @@ export function readAmendment(text: string): ReadonlyMap<string, DropStatus> {
   return amended;
 }
 
-/** The file that is uploaded for an amendment, in the order of the IDs. */
+/** The file that is uploaded for an amendment, sorted by ID. */
 export function textOfAmendment(amended: ReadonlyMap<string, DropStatus>): string {
   const lines = [...amended].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([id, status]) => `${id},${status}\n`);
   return `Id,Status\n${lines.join('')}`;

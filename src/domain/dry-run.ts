@@ -7,10 +7,10 @@ import type { Failure } from './failure.ts';
 export const dryRunLimits = {
   files: 20,
   rows: 1_000,
-  /** Decompressed bytes per file, because a row can have 100 KB. */
+  /** Maximum number of decompressed bytes per file, because a row can have 100 KB. */
   bytes: 4 * 1024 * 1024,
   seconds: 20,
-  /** Dry runs at the same time, per process and per partner in a process. */
+  /** Maximum number of concurrent dry runs per process, and per partner in a process. */
   concurrent: 4,
   ofPartner: 2,
 } as const;
@@ -22,7 +22,7 @@ export type SampledFile = {
   readonly isGzip: boolean | null;
   readonly layout: RowLayout | null;
   readonly rows: CountedRows;
-  /** True if the sample is the whole file. Only then the outcome of the file is certain. */
+  /** True if the sample is the whole file. Only then is the outcome of the file certain. */
   readonly isComplete: boolean;
   /** Why the file would fail. */
   readonly fault: Pick<FileFault | Failure, 'code' | 'detail'> | null;

@@ -38,7 +38,7 @@ const batch = {
 };
 const request = { id: 5, ids: 1, invalidLines: 0, idsSalt: 's', idsDigest: 'x', requestedAt: at };
 
-describe('the IDs of an erasure', () => {
+describe('the IDs in an erasure', () => {
   it.each([id, id.toUpperCase(), id.replaceAll('-', ''), ` ${id}\r`])('accepts %j', (text) => {
     expect(toErasedId(text)).toBe(id);
   });
@@ -52,7 +52,7 @@ describe('the IDs of an erasure', () => {
     expect(toErasedIds([id, other, id.toUpperCase()])).toEqual(['00000000-0000-0000-0000-000000000001', id]);
   });
 
-  it('name the field of an invalid ID', () => {
+  it('cause an error that names the field of an invalid ID', () => {
     expect(() => toErasedIds([id, 'x'])).toThrow(Failure);
   });
 
@@ -85,7 +85,7 @@ describe('the lists of erasures', () => {
     expect(listsToDrop([1, 2, 2, 3], [2, 3], null)).toEqual([1]);
   });
 
-  it('are dropped when the batch has ended its use', () => {
+  it('are dropped when their batch no longer needs them', () => {
     expect(listsToDrop([2, 3], [2, 3], 3)).toEqual([3]);
   });
 });
@@ -97,11 +97,11 @@ describe('a request that cannot be listed', () => {
     [[2, 1], true],
     [[2, 2], false],
     [[2], false],
-  ])('is found by the numbers of IDs on the shards: %j', (ids, isLost) => {
+  ])('is detected from the number of IDs on each shard: %j', (ids, isLost) => {
     expect(isListLost(ids)).toBe(isLost);
   });
 
-  it('fails instead of delaying the others', () => {
+  it('fails instead of delaying other requests', () => {
     expect(failureOfSource({ kind: 'unreadable' }, false)?.isFinal).toBe(true);
     expect(failureOfSource({ kind: 'received' }, true)?.isFinal).toBe(true);
   });
@@ -114,7 +114,7 @@ describe('a request that cannot be listed', () => {
 });
 
 describe('the length of a list', () => {
-  it('is limited in IDs and in bytes', () => {
+  it('is limited to a number of IDs and a number of bytes', () => {
     expect(() => requireListLength(0)).toThrow('no device ID');
     expect(() => requireListLength(maxIdsPerFile)).not.toThrow();
     expect(() => requireListLength(maxIdsPerFile + 1)).toThrow('Split it');
@@ -130,7 +130,7 @@ describe('the next batch', () => {
   it.each([
     ['starts if none is open', [], 'new'],
     ['is none while a worker runs one', [running, { ...loading, isDue: true }], null],
-    ['is the first that is due', [loading, { ...cleaning, isDue: true }, { ...loading, id: 4, isDue: true }], 3],
+    ['is the first one that is due', [loading, { ...cleaning, isDue: true }, { ...loading, id: 4, isDue: true }], 3],
     ['is continued after its worker has died', [{ ...running, isDue: true }], 1],
     ['starts while all others wait for loads', [loading, { ...loading, id: 4 }], 'new'],
     ['does not start while one waits for files', [loading, cleaning], null],
@@ -155,14 +155,14 @@ describe('the loads of an erasure', () => {
     expect(stepAfterLoads(step, { open: 0, staged: 0 })).toBe(next);
   });
 
-  it('are waited for again between the mutation and the device index', () => {
+  it('are waited for again between the mutation and the update of the device index', () => {
     const [erase, settle, index] = erasureSteps.slice(erasureSteps.indexOf('erase'));
     expect([erase, settle, index]).toEqual(['erase', 'settle', 'index']);
   });
 });
 
 describe('the rounds of an erasure', () => {
-  it('are recorded for each partner, as rows of devices', () => {
+  it('record the number of device rows for each partner', () => {
     const rejects = { table: 'load_rejects', shard: 1, partnerId: 8, rows: 5 };
     const audiences = { table: 'audience_devices', shard: 2, partnerId: 7, rows: 3 };
     expect(erasedByPartner([...batch.erased, rejects, audiences])).toEqual([

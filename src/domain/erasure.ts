@@ -5,13 +5,13 @@ import type { JobStatus } from './job.ts';
 
 // Erasure removes every row of a device physically, counts what is left on every replica, and proves the result.
 
-/** The most IDs in the body of a request. More IDs are sent as a file. */
+/** Maximum number of IDs in the body of a request. Longer lists are sent as a file. */
 export const maxIdsPerRequest = 1_000;
 
-/** The most lines of a file of IDs. A mutation keeps the IDs of a batch in memory. */
+/** Maximum number of lines in a file of IDs. A mutation keeps the IDs of a batch in memory. */
 export const maxIdsPerFile = 10_000_000;
 
-/** The largest file of IDs, as stored. */
+/** Maximum size of a file of IDs, as stored. */
 export const maxIdFileBytes = 1_000_000_000;
 
 /** Checks a list before it is copied to the other shards. At most one ID more than the limit has been read. */
@@ -25,10 +25,10 @@ export function requireListSize(bytes: number): void {
     throw new Failure('invalid_id_list', `The list is larger than ${maxIdFileBytes} bytes. Split it.`);
 }
 
-/** The most requests of a partner that have not finished. */
+/** Maximum number of unfinished requests per partner. */
 export const maxOpenErasures = 100;
 
-/** The most requests in a batch. Of requests with a file, a batch has only one. */
+/** Maximum number of requests in a batch. A batch contains at most one request with a file. */
 export const maxRequestsPerBatch = 1_000;
 
 /**
@@ -59,8 +59,9 @@ export const erasureSteps = [
 export type ErasureStep = (typeof erasureSteps)[number];
 
 /**
- * The stored lists to drop: a worker that was interrupted can leave one. The stored lists must be read before the open
- * ones, because a batch exists before its list. `ended` is a list that is no longer needed although its batch is open.
+ * Returns the stored lists to drop, because an interrupted worker can leave one behind. Read the stored lists before
+ * the open batches, because a batch exists before its list. `ended` is a list that is no longer needed although its
+ * batch is open.
  */
 export function listsToDrop(stored: readonly number[], open: readonly number[], ended: number | null): number[] {
   return [...new Set(stored)].filter((list) => list === ended || !open.includes(list));
@@ -77,14 +78,14 @@ export function isListLost(idsOfShards: readonly number[]): boolean {
 export type ErasureSource =
   | { readonly kind: 'ids'; readonly ids: readonly string[] }
   | { readonly kind: 'file'; readonly key: string }
-  /** The command of an operator has written the list. */
+  /** An operator's command has written the list. */
   | { readonly kind: 'received' }
   /** The sealed IDs cannot be opened. */
   | { readonly kind: 'unreadable' };
 
 /**
  * Why a request fails before its list is written, or null. One request that can never be listed must not delay the
- * others. A list that was received cannot be written again.
+ * others. A list that came from an operator's command cannot be written again.
  */
 export function failureOfSource(source: ErasureSource, isLost: boolean): Failure | null {
   if (source.kind === 'unreadable')
@@ -110,13 +111,13 @@ export const waitSeconds: Readonly<Record<ErasureWait, number>> = {
 /** A batch that has not ended, as the next claim finds it. `isDue` is false while a worker holds it or while it pauses. */
 export type OpenBatch = { readonly id: number; readonly isDue: boolean; readonly waitsFor: ErasureWait | null };
 
-/** The most batches that wait for loads at a time. Each of them has a list in the engine. */
+/** Maximum number of batches that can wait for loads at the same time. Each of them has a list in the engine. */
 export const maxOpenBatches = 16;
 
 /**
  * The batch to continue, or `new` to start one. Only one worker runs a batch at a time. While all open batches wait for
  * loads, other partners' requests start. They do not start while a batch waits for anything else, for example for files
- * to be deleted, so that all requests of these minutes share their mutations.
+ * to be deleted, so that all requests that arrive in these minutes share their mutations.
  */
 export function nextBatch(open: readonly OpenBatch[]): number | 'new' | null {
   if (open.some(({ isDue, waitsFor }) => !isDue && waitsFor === null)) return null;
@@ -156,8 +157,8 @@ export type Erasure = {
 };
 
 /**
- * The next step after loads that could publish an erased device, or null while they are not published. The known devices
- * are erased only after `settle`, because such a load adds them last.
+ * The next step after all loads that could publish an erased device have been published, or null until then. The known
+ * devices are erased only after `settle`, because such a load adds them last.
  */
 export function stepAfterLoads(
   step: 'wait' | 'settle',
@@ -167,12 +168,17 @@ export function stepAfterLoads(
   return step === 'wait' ? 'count' : 'index';
 }
 
-/** The next step after the rows were counted on every replica. Rows that were published in the meantime are erased again. */
+/**
+ * The next step after the rows have been counted on every replica. Rows that were published in the meantime are erased
+ * in another round.
+ */
 export function stepAfterCount(remaining: readonly RemainingRows[]): 'count' | 'clean' {
   return remaining.some(({ rows }) => rows > 0) ? 'count' : 'clean';
 }
 
-/** The erased rows of devices of each partner. Some tables have no partners, and rejected lines are not devices. */
+/**
+ * The number of erased device rows for each partner. Some tables have no partners, and rejected lines are not devices.
+ */
 export function erasedByPartner(
   found: readonly ErasedRows[],
 ): { readonly partnerId: PartnerId; readonly rows: number }[] {
@@ -215,12 +221,14 @@ export function toErasedIds(texts: readonly string[]): string[] {
   return [...new Set(ids)].toSorted();
 }
 
-/** The text of which the digest identifies a list: each ID once, in lowercase, in order, followed by a line feed. */
+/**
+ * The text whose digest identifies a list. It contains each ID once, in lowercase and sorted, followed by a line feed.
+ */
 export function textOfIds(ids: readonly string[]): string {
   return ids.map((id) => `${id}\n`).join('');
 }
 
-/** The tables of which a partner's proof contains the erased rows. The others would show what other partners hold. */
+/** The tables whose erased rows a partner's proof contains. The others would show what other partners hold. */
 const partnerTables: ReadonlySet<string> = new Set(['device_attributes', 'audience_devices', 'load_rejects']);
 
 type ProofTable = { readonly table: string; readonly shard: number; readonly rows_erased: number };
@@ -241,7 +249,7 @@ export type ErasureProof = {
   readonly partner_id: number | null;
   readonly ids: number;
   readonly invalid_lines: number;
-  /** Precedes the list in the digest, so that the digest of a short list cannot be looked up. It is not signed. */
+  /** A salt, hashed before the list, so that the digest of a short list cannot be looked up. It is not signed. */
   readonly ids_salt: string;
   readonly ids_sha256: string;
   readonly requested_at: string;
@@ -334,7 +342,8 @@ function csvOf(erased: readonly ProofTable[], remaining: readonly ProofReplica[]
 
 /**
  * The text that is signed: the proof without its signature and without the salt, as JSON with sorted names and without
- * white space. Whoever gets a proof without its salt can verify it, but cannot check whether the list is a certain ID.
+ * white space. Whoever gets a proof without its salt can verify it, but cannot check whether the list consists of a
+ * certain ID.
  */
 export function signedText(proof: object): string {
   return canonicalJson(Object.fromEntries(Object.entries(proof).filter(([name]) => name !== 'ids_salt')));

@@ -6,7 +6,7 @@ const common = { id: 'evt_1', sequence: 7, customer: null, createdAt: new Date('
 const job = { importLogId: 3, totalRows: 5, code: null, isFailed: false, files: 2, failedFiles: 0 };
 
 describe('the events of a job', () => {
-  it('tell imports from deletes, and success from failure', () => {
+  it('distinguish imports from deletes, and success from failure', () => {
     expect(eventOfJob('import', job)).toEqual({
       type: 'import.finished',
       data: { importLogId: 3, totalRows: 5, code: null, files: 2, failedFiles: 0 },

@@ -193,7 +193,7 @@ function audienceOf({ audienceId, warehouseSegmentId }: OfAudience) {
   return { audience_id: audienceId, default_warehouse_segment_id: warehouseSegmentId };
 }
 
-/** Returns the event as the event log of the API and the body of a webhook show it. */
+/** Returns the event in the form that the API's event log and webhook bodies use. */
 export function eventRecord(event: LoggedEvent) {
   return {
     id: event.id,

@@ -54,7 +54,10 @@ export type ImportLog = {
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
   readonly cancelRequest: CancelRequest | null;
-  /** Names the API key or the user, such as "key 12". Null for an operator, and for the import of a subscription. */
+  /**
+   * Names the API key or the user, such as "key 12". Null for an operator, and for an import that a subscription
+   * created.
+   */
   readonly requestedBy: string | null;
   /** The import that this one repeats. */
   readonly retryOf: number | null;

@@ -14,7 +14,7 @@ export type CatalogEntry = {
   readonly isOfCommand?: true;
 };
 
-/** The part of the failure catalog that is about jobs, files, and buckets, and not about requests. */
+/** The part of the failure catalog that concerns jobs, files, and buckets, not requests. */
 export const jobFailures = {
   // Jobs and files
 

@@ -103,13 +103,13 @@ describe('the failure of a job', () => {
 describe('combineProgress', () => {
   const loading = { bytesRead: 10, bytesTotal: 40, rowsRead: 2, queuePosition: 1, secondsLeft: 5 };
 
-  it('adds what the jobs have read, from the position of the first job to the end of the last', () => {
+  it('covers what all jobs have read, the position of the first job, and the end of the last one', () => {
     const waiting = { bytesRead: 0, bytesTotal: 0, rowsRead: 0, queuePosition: 4, secondsLeft: null };
     expect(combineProgress([loading, waiting])).toEqual({ ...loading, secondsLeft: null });
     expect(combineProgress([loading, loading])).toMatchObject({ bytesRead: 20, bytesTotal: 80, rowsRead: 4 });
   });
 
-  it('is complete without a job', () => {
+  it('is complete if there are no jobs', () => {
     const nothing = { bytesRead: 0, bytesTotal: 0, rowsRead: 0, queuePosition: 0, secondsLeft: 0 };
     expect(combineProgress([])).toEqual(nothing);
   });

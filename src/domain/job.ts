@@ -65,7 +65,7 @@ export function intoBatches<File extends { readonly size: number }>(files: reado
 /** A load of this size takes about a second. */
 const smallLoadBytes = 8 * 1024 * 1024;
 
-/** Small loads have slots of their own, and ClickHouse runs them before large loads. */
+/** Small loads have their own slots, and ClickHouse runs them before large loads. */
 export function isSmallLoad(bytes: number): boolean {
   return bytes <= smallLoadBytes;
 }
@@ -82,8 +82,8 @@ export type Progress = {
 };
 
 /**
- * The progress of several open jobs of a lane, in submission order: what all of them read, the jobs ahead of the first
- * one, and the seconds until the last one finishes.
+ * The progress of several open jobs in a lane, in submission order: what all of them have read, the jobs ahead of the
+ * first one, and the seconds until the last one finishes.
  */
 export function combineProgress(jobs: readonly Progress[]): Progress {
   const sum = (of: (progress: Progress) => number): number => jobs.reduce((all, job) => all + of(job), 0);

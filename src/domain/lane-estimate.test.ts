@@ -27,7 +27,7 @@ describe('estimateWait', () => {
     expect(estimateWait({ finished, head: idle }, 4)).toBe(10);
   });
 
-  it('expects a job that takes long to take a little longer', () => {
+  it('expects a job that already takes longer than average to need a little more time', () => {
     expect(estimateWait({ finished: backlog([8]), head: { elapsedSeconds: 60, secondsLeft: null } }, 0)).toBe(2);
   });
 
@@ -39,7 +39,7 @@ describe('estimateWait', () => {
     expect(estimateWait({ finished, head: idle }, 200)).toBe(1 + 2 * (20 + 80 * 3));
   });
 
-  it('is unknown without a finished job', () => {
+  it('is unknown if no job has finished', () => {
     expect(estimateWait({ finished: [], head: idle }, 3)).toBeNull();
   });
 

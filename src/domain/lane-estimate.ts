@@ -11,18 +11,24 @@ export type LaneHistory = {
   } | null;
 };
 
-/** The mean of fewer jobs depends too much on each of them, and the mean of more jobs on how busy the service was then. */
+/**
+ * The mean of fewer jobs depends too much on each of them, and the mean of more jobs depends on how busy the service
+ * was earlier.
+ */
 const jobsInMean = { least: 20, most: 100 };
 
-/** One more job than the number of times that are averaged, because a time is measured from the end of the job before. */
+/**
+ * One more job than the number of times that are averaged, because a time is measured from the end of the previous job.
+ */
 export const jobsInHistory = jobsInMean.most + 1;
 
 /**
- * Estimates the seconds until the open job with this number of open jobs ahead is finished. A lane works on one job at a
- * time, so a job takes the time from the end of the job before it, or from its submission if the lane was idle. The
- * estimate uses the mean, because the sizes of waiting jobs are unknown until their files are listed, and the sum of many
- * times approaches their number times the mean. The longer the wait, the more finished jobs are averaged: simulated with
- * 200 jobs of four sizes, the median error half way through is 13% instead of 17% with 20 jobs. Null without a finished job.
+ * Estimates the seconds until the open job with this number of open jobs ahead is finished. A lane works on one job at
+ * a time, so the duration of a job is measured from the end of the previous job, or from its submission if the lane was
+ * idle. The estimate uses the mean, because the sizes of waiting jobs are unknown until their files are listed, and the
+ * sum of many times approaches their number times the mean. The longer the wait, the more finished jobs are averaged:
+ * simulated with 200 jobs of four sizes, the median error halfway through is 13%, compared with 17% if only 20 jobs are
+ * averaged. Null if no job has finished.
  */
 export function estimateWait({ finished, head }: LaneHistory, jobsAhead: number): number | null {
   const times = finished
@@ -39,7 +45,7 @@ export function estimateWait({ finished, head }: LaneHistory, jobsAhead: number)
 /** A job that already takes longer than the mean is assumed to need this share of the mean. */
 const leastShareLeft = 0.25;
 
-/** The time that so many jobs take if each takes the mean of the times. */
+/** The time that this many jobs take if each takes the mean of the times. */
 function timeOf(jobs: number, times: readonly number[]): number {
   return (jobs * times.reduce((sum, time) => sum + time, 0)) / times.length;
 }

@@ -15,7 +15,7 @@ describe('the end of a prefix', () => {
     expect(endOfPrefix(prefix)).toBe(end);
   });
 
-  it('separates the texts with the prefix from all greater texts, in byte order', () => {
+  it('separates the strings with the prefix from all greater strings, in byte order', () => {
     const text = fc.string({ unit: 'binary', maxLength: 4 });
     fc.assert(
       fc.property(text, text, (prefix, other) => {

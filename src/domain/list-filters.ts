@@ -13,7 +13,7 @@ export type ImportLogFilter = CreatedRange & {
 
 export type AudienceFilter = CreatedRange & {
   readonly statuses?: readonly JobStatus[] | undefined;
-  /** A part of the name, in any case. */
+  /** A part of the name, in upper or lower case. */
   readonly name?: string | undefined;
 };
 
@@ -23,13 +23,13 @@ export type ErasureFilter = CreatedRange & { readonly statuses?: readonly JobSta
 
 export type ErrorFilter = {
   readonly code?: string | undefined;
-  /** The whole path, as the list shows it. */
+  /** The whole path, as shown in the list. */
   readonly file?: string | undefined;
 };
 
 /**
- * Returns the lowest text that is greater than every text with this prefix, in the order of code points. Null if there
- * is none. An index finds the texts between the two, but cannot search for a prefix under row-level security.
+ * Returns the lowest string that is greater than every string with this prefix, in code point order. Null if there is
+ * none. An index finds the strings between the two, but cannot search for a prefix under row-level security.
  */
 export function endOfPrefix(prefix: string): string | null {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);

@@ -14,7 +14,7 @@ export function parseAddress(text: string): bigint | null {
 
 export type Network = { readonly first: bigint; readonly freeBits: bigint };
 
-/** Parses `10.0.0.0/8` or `fc00::/7`. An address alone is a network of one address. */
+/** Parses `10.0.0.0/8` or `fc00::/7`. An address without a prefix length is a network of one address. */
 export function parseNetwork(text: string): Network | null {
   const [, base = '', bits] = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
   const first = parseAddress(base);

@@ -58,7 +58,7 @@ describe('revoking a key', () => {
   });
 });
 
-it('a table has room up to its bound', () => {
+it('accepts rows until a table has reached its maximum', () => {
   requireRoom('apiKeys', ownAccessBounds.apiKeys - 1);
   expect(() => requireRoom('apiKeys', ownAccessBounds.apiKeys)).toThrow(
     'quota_exceeded: A partner can have 1000 API keys',

@@ -5,7 +5,7 @@ import { Failure } from './failure.ts';
 
 // Rules for partners that manage their own attributes, API keys, customers, and user tokens.
 
-/** The most rows of a partner in each table. A key or token that ended counts until workers delete it. */
+/** Maximum number of rows per partner in each table. A key or token that has ended counts until workers delete it. */
 export const ownAccessBounds = { apiKeys: 1_000, customers: 10_000, userTokens: 100_000 } as const;
 
 /** Workers delete keys and tokens that ended this many days ago. The audit log still contains them. */

@@ -40,7 +40,7 @@ describe('removalTargetOf', () => {
   const ended = removalOf(7, 'done');
   const open = removalOf(7, 'devices');
 
-  it('accepts the name or the ID of a partner whose name no other partner had', () => {
+  it('accepts the name or the ID of a partner if no other partner has had the name', () => {
     for (const confirm of ['acme', '12'])
       expect(removalTargetOf('acme', confirm, { ...none, partner })).toEqual({ is: 'partner', partner });
     expect(() => removalTargetOf('acme', '13', { ...none, partner })).toThrow('No partner with the ID 13');
@@ -58,7 +58,7 @@ describe('removalTargetOf', () => {
     expect(removalTargetOf('acme', '3', { ...known, confirmed: earlier })).toEqual({ is: 'begun', removal: earlier });
   });
 
-  it('returns the last removal of a name that no partner has', () => {
+  it('returns the last removal if no partner has the name now', () => {
     for (const confirm of ['acme', '7'])
       expect(
         removalTargetOf('acme', confirm, { ...none, last: ended, confirmed: confirm === '7' ? ended : null }),
@@ -80,7 +80,7 @@ describe('removalTargetOf', () => {
 describe('describeOpenWork', () => {
   const none = { jobs: 0, canceledJobs: 0, exports: 0, erasures: 0, repairs: 0, repairsEndAt: null };
 
-  it('names every kind of open work, and when an interrupted repair is ignored', () => {
+  it('lists every kind of open work, and the time from which an interrupted repair is ignored', () => {
     expect(describeOpenWork(none)).toEqual([]);
     expect(describeOpenWork({ ...none, jobs: 2, erasures: 1 })).toEqual(['open jobs: 2', 'open erasures: 1']);
     expect(describeOpenWork({ ...none, repairs: 3, repairsEndAt: at })).toEqual([
@@ -91,7 +91,7 @@ describe('describeOpenWork', () => {
 });
 
 describe('mergeCounts', () => {
-  it('keeps the highest count of each place, because a repeated step finds less', () => {
+  it('keeps the highest count for each place, because a repeated step finds fewer rows', () => {
     const before = [rows('device_attributes', 10), rows('load_rejects', 2)];
     const again = [rows('device_attributes', 4), rows('load_rejects', 3), rows('device_attributes', 9, 2)];
     expect(mergeCounts(before, again)).toEqual([

@@ -24,7 +24,9 @@ export function toRemovalStep(text: string): RemovalStep {
   return step;
 }
 
-/** The number of rows or objects in one place. `replica` is null if the replicas of the shard are counted once. */
+/**
+ * The number of rows or objects in one place. `replica` is null if the shard is counted as a whole and not per replica.
+ */
 export type PlaceCount = {
   readonly store: 'postgresql' | 'clickhouse' | 'storage';
   readonly place: string;
@@ -71,7 +73,7 @@ type Known = {
 
 /**
  * Decides which partner a confirmed command is about. The confirmation is the name or the ID of the partner. After a
- * partner was removed, another one can have its name, and then only the ID is accepted.
+ * partner has been removed, another one can have its name. In that case, only the ID is accepted.
  */
 export function removalTargetOf(name: string, confirm: string, { partner, last, confirmed }: Known): RemovalTarget {
   const isConfirmed = (id: PartnerId): boolean => confirm === String(id);
@@ -96,7 +98,7 @@ export function removalTargetOf(name: string, confirm: string, { partner, last, 
   throw new Failure('not_found', what);
 }
 
-/** The work of a partner that has not ended. */
+/** A partner's unfinished work. */
 export type OpenWork = {
   readonly jobs: number;
   /** Canceled jobs whose staged rows a worker has not removed yet. */
@@ -105,7 +107,7 @@ export type OpenWork = {
   readonly exports: number;
   readonly erasures: number;
   readonly repairs: number;
-  /** Until then, an interrupted repair counts as running. */
+  /** The time until which an interrupted repair counts as running. */
   readonly repairsEndAt: Date | null;
 };
 
@@ -123,7 +125,7 @@ export function describeOpenWork(work: OpenWork): readonly string[] {
   return until === undefined ? waits : [...waits, `an interrupted repair is ignored from ${until}`];
 }
 
-/** A step that is repeated finds less than the first time, so the highest count of each place is kept. */
+/** A repeated step finds less than it did the first time, so the highest count for each place is kept. */
 export function mergeCounts(before: readonly PlaceCount[], found: readonly PlaceCount[]): PlaceCount[] {
   const merged = new Map<string, PlaceCount>();
   for (const one of [...before, ...found]) {
@@ -134,7 +136,7 @@ export function mergeCounts(before: readonly PlaceCount[], found: readonly Place
   return [...merged.values()];
 }
 
-/** After rows remained, the removal starts over, because a load can have published them in the meantime. */
+/** If rows remain, the removal starts over, because a load can have published them in the meantime. */
 export function stepAfterVerify(remaining: readonly PlaceCount[]): RemovalStep {
   return remaining.some(({ count }) => count > 0) ? 'storage' : 'clean';
 }

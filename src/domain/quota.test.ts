@@ -14,7 +14,7 @@ function failureOf(used: number, added: number): string | null {
   }
 }
 
-describe('a quota', () => {
+describe('a quota of 10', () => {
   it.each([
     [0, 10, null],
     [9, 1, null],
@@ -23,7 +23,7 @@ describe('a quota', () => {
     [12, 1, 'quota_exceeded: The quota foreign_keys is 10. 12 are used.'],
     [12, 0, null],
     [12, -1, null],
-  ])('with %i of 10 used and %i more: %s', (used, added, expected) => {
+  ])('with %i used and %i requested has the result: %s', (used, added, expected) => {
     expect(failureOf(used, added)).toBe(expected);
   });
 });

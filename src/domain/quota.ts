@@ -9,7 +9,7 @@ export type Quotas = {
   readonly foreignKeys: number;
   readonly webhooks: number;
   readonly subscriptions: number;
-  /** Requests with an idempotency key that are recorded at the same time. */
+  /** Recorded requests with an idempotency key. */
   readonly idempotencyKeys: number;
 };
 

@@ -8,7 +8,7 @@ import {
 } from './reject-export.ts';
 
 describe('the objects of an export of rejected rows', () => {
-  it('keep the path of the file in a folder for each import and each file of an audience', () => {
+  it('keep the path of the file, in a separate folder for each import and each audience file', () => {
     const folder = folderOfImport('acme/', 12);
     expect(keyOfRejects(folder, 2, { path: 'day/a.csv', fileId: 7 })).toBe('acme/rejects/12/2/day/a.csv.csv.gz');
     expect(folderOfAudienceFile('acme/', 3, 71)).toBe('acme/rejects/audiences/3/71/');

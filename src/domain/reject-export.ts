@@ -18,8 +18,8 @@ export const downloadUrlSeconds = 3_600;
 export const maxOpenExports = 10;
 
 /**
- * After this long, an export lets those of other partners go first, when its current file is complete. A turn is long
- * compared with the time to claim an export and to create its tables.
+ * After this time, an export lets the exports of other partners go first as soon as its current file is complete. A
+ * turn is long compared with the time to claim an export and to create its tables.
  */
 export const exportTurnMs = 10_000;
 
@@ -27,8 +27,8 @@ export const exportTurnMs = 10_000;
 export const maxExportAttempts = 10;
 
 /**
- * For this long after the request, an attempt that fails because a dependency is unavailable is not one of these. Loads
- * wait about as long.
+ * Until this time has passed since the request, attempts that fail because a dependency is unavailable do not count.
+ * Loads wait about as long.
  */
 export const maxExportWaitSeconds = 24 * 3_600;
 
@@ -43,15 +43,15 @@ export function folderOfAudienceFile(prefix: string, audienceId: number, fileId:
 type RejectsOf = { readonly path: string; readonly fileId: number };
 
 /**
- * The object keeps the path of the file, unless the key would be too long. Each attempt has a folder of its own, so that
- * a worker that lost its claim cannot overwrite or delete the objects of a later attempt.
+ * The object keeps the path of the file, unless the key would be too long. Each attempt has its own folder, so that a
+ * worker that has lost its claim cannot overwrite or delete the objects of a later attempt.
  */
 export function keyOfRejects(folder: string, attempt: number, { path, fileId }: RejectsOf): string {
   const key = `${folder}${attempt}/${path}.csv.gz`;
   return isKeyTooLong(key) ? `${folder}${attempt}/${fileId}.csv.gz` : key;
 }
 
-/** Tells the objects of the attempts before this one from other objects in the folder, which belong to the partner. */
+/** Distinguishes the objects of earlier attempts from other objects in the folder, which belong to the partner. */
 export function earlierRejects(folder: string, attempt: number, files: readonly RejectsOf[]): (key: string) => boolean {
   const names = new Set(files.flatMap(({ path, fileId }) => [`${path}.csv.gz`, `${fileId}.csv.gz`]));
   return (key) => {

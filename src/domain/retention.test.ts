@@ -16,7 +16,7 @@ describe('the jobs that one transaction removes', () => {
     );
   });
 
-  it('never exceed the limit, even if the count of files stopped at the limit', () => {
+  it('never exceed the limit, even if the files were counted only up to the limit', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(20), { minLength: 1, maxLength: 30 }),

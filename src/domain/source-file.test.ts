@@ -192,7 +192,7 @@ describe('the path of an audience file', () => {
   });
 
   it.each(['acme/', 'customers/', 'customers/7/'])(
-    'of a customer stays in its folder with the prefix %s',
+    "of a customer stays in the customer's folder if the partner has the prefix %s",
     (ofPartner) =>
       expect(relativeAudiencePath(ofPartner, insideFolder)).toEqual({ relative: insideFolder, literal: null }),
   );

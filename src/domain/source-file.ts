@@ -38,8 +38,8 @@ export function audiencePath(prefix: string, filePath: string): AudiencePath {
 }
 
 /**
- * A path that can only mean this place below the prefix. `audiencePath` also accepts the prefix as the start of the path,
- * which would lead a customer of a partner with the prefix `customers/` out of its folder.
+ * A path that is always resolved below the prefix. `audiencePath` also accepts paths that start with the prefix. If the
+ * prefix of the partner is `customers/`, such a path would lead a customer out of its folder.
  */
 export function relativeAudiencePath(prefix: string, filePath: string): AudiencePath {
   keyInPrefix(prefix, filePath);

@@ -43,12 +43,12 @@ describe('the trigger of a subscription', () => {
       { isScheduled: true, openImports: maxOpenImports },
       { imports: 'none', waitsFor: 'open_imports' },
     ],
-    ['the trigger also says no', quiet, { openImports: maxOpenImports }, { imports: 'none', waitsFor: 'quiet' }],
+    ['the lane is full and the trigger is not met either', quiet, { openImports: maxOpenImports }, { imports: 'none', waitsFor: 'quiet' }],
   ])('decides what is imported if %s', (_name, trigger, changed, expected) => {
     expect(decideImport(trigger, { ...arrivals, ...changed })).toEqual(expected);
   });
 
-  it('lists sooner if an import could follow soon', () => {
+  it('lists sooner if an import may be due soon', () => {
     const after = { waitsFor: null, hasMore: false };
     expect(secondsToListing(quiet, after, 30)).toBe(30);
     expect(secondsToListing(quiet, { ...after, hasMore: true }, 30)).toBe(0);
@@ -58,7 +58,7 @@ describe('the trigger of a subscription', () => {
     expect(secondsToListing(daily, { ...after, waitsFor: 'quota' }, 30)).toBe(30);
   });
 
-  it('finds the next time of a schedule', () => {
+  it('returns the next time of a schedule', () => {
     const now = new Date('2026-11-18T02:30:00.000Z');
     expect(nextImportAfter(quiet, now)).toBeNull();
     expect(nextImportAfter({ on: 'interval', seconds: 60 }, now)?.toISOString()).toBe('2026-11-18T02:31:00.000Z');
@@ -76,7 +76,7 @@ describe('the trigger of a subscription', () => {
     expect(isMarker(quiet, 'a/_SUCCESS')).toBe(false);
   });
 
-  it('reads times of the day, and nothing else', () => {
+  it('reads only times of day', () => {
     expect(['00:00', '02:30', '23:59', '24:00', '2:30', '02:60', ''].map(minuteOfDay)).toEqual([
       0,
       150,

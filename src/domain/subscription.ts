@@ -15,8 +15,8 @@ export type SubscriptionSettings = {
 };
 
 /**
- * What became of an object version. `overwritten` and `deleted`: before it was loaded. `skipped`: it existed when the
- * subscription was created. `marker`: it starts imports and is not imported itself.
+ * What became of an object version. `overwritten` and `deleted`: it was overwritten or deleted before it was loaded.
+ * `skipped`: it existed when the subscription was created. `marker`: it starts imports and is not imported itself.
  */
 export const objectStates = [
   'waiting',
@@ -68,10 +68,10 @@ export const minIntervalSeconds = 60;
 export const maxIntervalSeconds = 7 * 86_400;
 export const maxMarkerLength = 255;
 
-/** An object waits for a quiet prefix at most this many times the quiet seconds. Then it is imported anyway. */
+/** An object waits for a quiet prefix for at most this many times the quiet seconds. Then it is imported anyway. */
 export const maxQuietPeriods = 10;
 
-/** Number of open imports of one subscription. Objects that arrive in the meantime are imported together. */
+/** Maximum number of open imports per subscription. Objects that arrive in the meantime are imported together. */
 export const maxOpenImports = 10;
 
 /** How long a version that the storage no longer has is remembered. */
@@ -106,8 +106,8 @@ export type Arrivals = {
   /** Objects that wait for an import. */
   readonly waiting: number;
   /**
-   * Waiting objects in a folder whose marker was written after them and was seen before the listing. A listing in pages can
-   * show a marker without the objects that were written during the listing.
+   * Waiting objects in a folder whose marker was written after them and was seen before the listing. A paged listing
+   * can show a marker without the objects that were written during the listing.
    */
   readonly marked: number;
   /** Whether this listing is the first that shows a marker written after waiting objects. */
@@ -121,7 +121,7 @@ export type Arrivals = {
   readonly isScheduled: boolean;
 };
 
-/** Decides after a listing whether to create an import, and for what the objects wait otherwise. */
+/** Decides after a listing whether to create an import and, if not, what the objects wait for. */
 export function decideImport(
   trigger: Trigger,
   arrivals: Arrivals,

@@ -18,7 +18,7 @@ describe('an entry of a suppression file', () => {
     expect(readSuppressionEntry(text)).toEqual({ is: 'device', digits: 'a3f1c2d4567890abcdef1234567890ab' });
   });
 
-  it('reads a hash in Base64 as it is', () => {
+  it('reads a Base64 hash unchanged', () => {
     const hash = '250KY6lOgzYUB3EHrkbDCE2kMEZQE69SF38muhoDudI=';
     expect(readSuppressionEntry(hash)).toEqual({ is: 'hash', hash });
   });
@@ -42,7 +42,7 @@ describe('a suppression file', () => {
     expect(layoutOfFirstLine('a3f1c2d4-5678-90ab-cdef-1234567890ab')).toBe('plain');
   });
 
-  it('takes the hash of each line and skips items of other lists', () => {
+  it('takes the hash from each line and skips items of other lists', () => {
     expect(entryTextOf('aZ09,HASH\r', 'drop')).toBe('HASH');
     expect(entryTextOf('aZ09,HASH,MAID', 'drop')).toBe('HASH');
     expect(entryTextOf('aZ09,HASH,Email', 'drop')).toBeNull();
@@ -66,7 +66,7 @@ describe('the number of suppressed rows that a partner sees', () => {
     expect(shownSuppressed({ sampled: 5_000, accepted: 5_000 })).toBe(5_000);
   });
 
-  it('says little about one device, even if its row is repeated', () => {
+  it('reveals little about one device, even if its row is repeated', () => {
     // The best guess is right if the device is listed and in the sample, or if it is neither.
     const success = 1 / 2 + (ofListed - ofOthers) / (2 * of);
     expect(success).toBeLessThanOrEqual(0.55);

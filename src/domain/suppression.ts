@@ -3,7 +3,7 @@ export type SuppressionList = { readonly version: number; readonly hashes: numbe
 
 export const initialSuppressionList: SuppressionList = { version: 0, hashes: 0 };
 
-/** The set of a list of this size occupies 1 GiB on every server. */
+/** The set for a list of this size occupies 1 GiB on every server. */
 export const maxSuppressedHashes = 50_000_000;
 
 /**
@@ -15,11 +15,11 @@ export function isCheckOutdated(version: number, current: SuppressionList): bool
 }
 
 /**
- * Which rows of a file are in the sample from which partners see how many rows are suppressed. A keyed hash of the device
- * decides, so a device is either always in the sample or never. `ofListed` is the share of the devices on the list, and
- * `ofOthers` the share of all other devices, in 1/256. A partner that finds out whether a device is in the sample is
- * therefore right about the list in 1/2 + (25 - 5) / 512 = 53.9% of all cases at best, whatever it uploads and however
- * often.
+ * Determines which rows of a file are in the sample. From this sample, Inlet estimates the number of suppressed rows
+ * that partners see. A keyed hash of the device decides, so a device is either always in the sample or never.
+ * `ofListed` is the share of the devices on the list, and `ofOthers` the share of all other devices, in 1/256. A
+ * partner that finds out whether a device is in the sample is therefore right about the list in 1/2 + (25 - 5) / 512 =
+ * 53.9% of all cases at best, regardless of what it uploads and how often.
  */
 export const suppressionSample = { ofListed: 25, ofOthers: 5, of: 256 } as const;
 
@@ -64,10 +64,13 @@ export function readSuppressionEntry(text: string): SuppressionEntry | null {
   return digits.length === digitsOfDevice ? { is: 'device', digits } : null;
 }
 
-/** The list of a DROP file that contains advertising IDs. */
+/** The DROP list that contains advertising IDs. */
 const advertisingIdList = 'MAID';
 
-/** The layout of a suppression file: plain entries, or a CSV file of DROP with the header `ID,Hash` or `ID,Hash,ListType`. */
+/**
+ * The layout of a suppression file: plain entries, or a CSV file from DROP with the header `ID,Hash` or
+ * `ID,Hash,ListType`.
+ */
 type SuppressionFileLayout = 'plain' | 'drop';
 
 export function layoutOfFirstLine(line: string): SuppressionFileLayout {

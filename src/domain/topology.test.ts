@@ -18,7 +18,7 @@ const server = (identity: string | null, changes: Partial<ObservedServer> = {}):
   ...changes,
 });
 const good = [server('a'), server('b')];
-/** The differences of a cluster without replicas. */
+/** Returns the differences for a cluster without replicas. */
 const differences = (servers: readonly ObservedServer[]): string[] =>
   findTopologyDifferences(
     recorded,

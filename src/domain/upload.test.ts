@@ -29,7 +29,7 @@ describe('the parts of an upload', () => {
     expect([partBytesFor(bytes), partsOf(bytes).length]).toEqual([partBytes, count]);
   });
 
-  it('are missing if they are not stored or stored with another size', () => {
+  it('count as missing if they are not stored or have a different size', () => {
     const bytes = 16 * mebibyte + 5;
     const stored = [
       { partNumber: 1, bytes: 8 * mebibyte, etag: 'a' },
@@ -43,7 +43,7 @@ describe('the parts of an upload', () => {
 });
 
 describe('the place of an upload', () => {
-  it('is under the prefix of the partner, and apart for a customer', () => {
+  it("is under the partner's prefix, in a separate folder for each customer", () => {
     expect(placeOfUpload(partner, { customerId: null }, 'a/b.csv')).toEqual({
       filePath: 'a/b.csv',
       key: 'acme/a/b.csv',
@@ -59,7 +59,7 @@ describe('the place of an upload', () => {
     expect(() => placeOfUpload(partner, { customerId: 7 }, path)).toThrow(Failure);
   });
 
-  it('limits the size by the name of the file', () => {
+  it('limits the size depending on the name of the file', () => {
     const { maxGzipFileBytes, maxPlainFileBytes } = defaultLimits;
     requireUploadSize('a.csv.gz', maxGzipFileBytes, defaultLimits);
     requireUploadSize('a.csv', maxPlainFileBytes, defaultLimits);

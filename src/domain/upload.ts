@@ -24,7 +24,7 @@ export type StoredPart = Part & { readonly etag: string };
 
 export const uploadHours = 24;
 export const urlSeconds = 3_600;
-/** Uploads of a partner that can still be continued. */
+/** Maximum number of uploads per partner that can still be continued. */
 export const maxOpenUploads = 100;
 /**
  * The storage removes the parts of an upload that was never completed. Workers do so earlier, but the rule of the storage also

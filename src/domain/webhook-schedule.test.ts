@@ -38,7 +38,7 @@ describe('the schedule of attempts', () => {
     expect(scheduleSeconds.reduce<number>((sum, seconds) => sum + seconds, 0) / hour).toBeLessThan(76);
   });
 
-  it('adds up to a fifth at random', () => {
+  it('adds up to a fifth of the delay at random', () => {
     expect(nextAttemptAt(2, attempt(500), { ...plain, random: () => 1 })).toEqual(at(360));
   });
 
@@ -63,7 +63,7 @@ describe('the health of a webhook', () => {
     expect(afterFailures([0], status)).toMatchObject({ failuresInARow: 1, failingSince: at(0), disabled: null });
   });
 
-  it('pauses the webhook after five failures in a row, with growing pauses of up to five minutes', () => {
+  it('pauses the webhook after five consecutive failures, with growing pauses of up to five minutes', () => {
     const times = (failures: number) => Array.from({ length: failures }, () => 0);
     expect(afterFailures(times(failuresBeforePause - 1)).pausedUntil).toBeNull();
     expect(afterFailures(times(failuresBeforePause)).pausedUntil).toEqual(at(5));
@@ -103,12 +103,12 @@ describe('the health of a webhook', () => {
     expect(health.disabled).toEqual({ at: at(120 * hour), reason: 'failures' });
   });
 
-  it('does not disable a webhook for a failure long after the last one', () => {
+  it('does not disable a webhook after a single failure long after the previous one', () => {
     const health = afterFailures([0, 30 * 24 * hour]);
     expect(health).toMatchObject({ failingSince: at(30 * 24 * hour), disabled: null });
   });
 
-  it('does not warn about or disable the webhook for the failure of a replay', () => {
+  it('neither warns about nor disables the webhook after a failed replay', () => {
     const failing = afterFailures([0, 5 * 24 * hour - 47 * hour]);
     const assessed = assessHealth(failing, { result: attempt(500, 6 * 24 * hour), isReplay: true }, plain);
     expect(assessed).toEqual({ health: { ...failing, failuresInARow: 3 }, warns: false });
@@ -119,7 +119,7 @@ describe('the health of a webhook', () => {
     expect(assessed).toEqual({ health: { ...healthy, failuresInARow: 1 }, warns: false });
   });
 
-  it('is paused by failed replays as by other failures', () => {
+  it('is paused by failed replays in the same way as by other failures', () => {
     const replayed = { isReplay: true } as const;
     const timeout: AttemptResult = { ...attempt(null), error: 'timeout' };
     expect(assessHealth(healthy, { result: timeout, ...replayed }, plain).health).toEqual({

@@ -24,7 +24,7 @@ const maxRetryAfterSeconds = 3_600;
 const minPauseSeconds = 5;
 const maxPauseSeconds = 300;
 
-/** A webhook with this number of failures in a row is paused. A few single failures do not delay other events. */
+/** A webhook with this number of consecutive failures is paused. A few single failures do not delay other events. */
 export const failuresBeforePause = 5;
 
 /** A response with one of these statuses asks for fewer requests. */
@@ -35,7 +35,7 @@ const warnAfterSeconds = 24 * 3_600;
 const disableAfterSeconds = 5 * 24 * 3_600;
 /**
  * After a longer time without an attempt, a failure starts a new period. Otherwise, a single failure would disable a
- * webhook that had its last event, and failed to get it, a month ago. The longest pause between two attempts is 29 h.
+ * webhook whose previous event, a month ago, also failed. The longest pause between two attempts is 29 h.
  */
 const forgetFailuresAfterSeconds = 48 * 3_600;
 
@@ -78,8 +78,9 @@ export function isPaused({ failuresInARow }: Pick<Health, 'failuresInARow'>): bo
 }
 
 /**
- * An attempt, and whether it was a replay. A failed replay says nothing about new events, so it never leads to a warning or
- * disables the webhook. It pauses the webhook as every other failure does, because it occupies a worker just as long.
+ * An attempt, and whether it was a replay. A failed replay says nothing about new events, so it never leads to a
+ * warning or disables the webhook. It pauses the webhook like every other failure, because it occupies a worker for
+ * just as long.
  */
 export type CountedAttempt = { readonly result: AttemptResult; readonly isReplay: boolean };
 
@@ -116,7 +117,7 @@ export function assessHealth(
   return { health, warns: warns && !isOver };
 }
 
-/** When a failing webhook will be disabled if nothing is delivered until then. */
+/** When a failing webhook will be disabled if nothing is delivered by then. */
 export function disablesAt(failingSince: Date, scale: number): Date {
   return after(failingSince, disableAfterSeconds * scale);
 }

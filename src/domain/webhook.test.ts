@@ -32,7 +32,7 @@ describe('the URL of a webhook', () => {
     expect(() => toWebhookUrl(url, outside)).toThrow('The URL of a webhook is invalid.');
   });
 
-  it('can have HTTP and a private address if the settings allow both', () => {
+  it('can use HTTP and a private address if the settings allow both', () => {
     expect(toWebhookUrl('http://127.0.0.1:3000/', inside)).toBe('http://127.0.0.1:3000/');
     expect(() => toWebhookUrl('http://10.0.0.1/', inside)).toThrow('invalid');
   });
@@ -53,7 +53,7 @@ describe('the events of a webhook', () => {
     expect(isFor(cleared, { id: 7, eventTypes: ['import.finished'] })).toBe(false);
   });
 
-  it('include a test only of this webhook', () => {
+  it('include only tests of this webhook', () => {
     expect(isFor(test, { id: 7, eventTypes: ['import.finished'] })).toBe(true);
     expect(isFor(test, { id: 8, eventTypes: null })).toBe(false);
   });

@@ -7,9 +7,9 @@ import type { Secret } from './secret.ts';
 export const maxUrlLength = 2_000;
 export const maxDescriptionLength = 200;
 
-/** For this time after a rotation, deliveries are signed with the old secret, too. */
+/** After a rotation, deliveries are also signed with the old secret for this time. */
 export const rotationHours = 24;
-/** A secret that is older than this number of newer ones is dropped before it expires. */
+/** A secret is dropped before it expires if there are this many newer ones. */
 export const maxSecrets = 5;
 
 /** An endpoint of a partner to which events are sent. */
@@ -38,7 +38,7 @@ export function webhookStatus({ disabledAt, failingSince }: Webhook): WebhookSta
   return failingSince ? 'failing' : 'enabled';
 }
 
-/** Which addresses webhooks can have. Outside of development, only public addresses with HTTPS. */
+/** The addresses that webhooks can have. Except in development, only public addresses with HTTPS are allowed. */
 export type WebhookAddresses = { readonly allowsHttp: boolean; readonly networks: readonly Network[] };
 
 /**
@@ -60,7 +60,7 @@ export function toWebhookUrl(text: string, { allowsHttp, networks }: WebhookAddr
   return url.href;
 }
 
-/** A response with any other status than 2xx, or no response at all, is a failure. */
+/** A response with a status other than 2xx, or no response at all, is a failure. */
 export type AttemptResult = {
   readonly at: Date;
   readonly milliseconds: number;
@@ -102,7 +102,7 @@ export type DueDelivery = {
   readonly event: LoggedEvent;
   readonly reason: SendReason;
   readonly isReplay: boolean;
-  /** Number of attempts of the running schedule, without this one. */
+  /** Number of earlier attempts in the current schedule. */
   readonly tries: number;
 };
 

@@ -70,7 +70,9 @@ function withEngineServers<T>(config: Config, run: (servers: Engine) => Promise<
   return withEngine({ ...engineOptions(config, 'inlet-backup'), database: 'system' }, run);
 }
 
-/** Backs up to a new folder. Returns for how long lanes were paused, and why the backup could not be recorded, if so. */
+/**
+ * Backs up to a new folder. Returns how long lanes were paused and, if the backup could not be recorded, the reason.
+ */
 export async function backup(
   { config, lanes, backups }: { config: Config; lanes: LaneStore; backups: BackupHistory },
   folder: string,

@@ -141,7 +141,7 @@ describe('the configuration', () => {
     expect(problemOf(readConfig)).not.toContain('hunter2');
   });
 
-  it('requires the access key of the storage that Inlet sets up to send notifications', () => {
+  it('requires a storage access key if Inlet sets up the storage notifications', () => {
     const { INLET_S3_ACCESS_KEY_ID: _id, INLET_S3_SECRET_ACCESS_KEY: _secret, ...rest } = needed;
     const ceph = { INLET_S3_ENDPOINT: 'http://storage:7480', INLET_NOTIFICATIONS_URL: 'http://worker:9470' };
     setEnvironment({ ...rest, ...ceph });
@@ -150,7 +150,7 @@ describe('the configuration', () => {
     expect(readConfig().INLET_NOTIFICATIONS_URL).toBe('http://worker:9470');
   });
 
-  it('requires HTTPS for notifications of Amazon EventBridge', () => {
+  it('requires HTTPS for notifications from Amazon EventBridge', () => {
     const { INLET_S3_ACCESS_KEY_ID: _id, INLET_S3_SECRET_ACCESS_KEY: _secret, ...rest } = needed;
     setEnvironment({ ...rest, INLET_NOTIFICATIONS_URL: 'http://inlet.example' });
     expect(problemOf(readConfig)).toContain('INLET_NOTIFICATIONS_URL: must begin with https://');
@@ -211,7 +211,7 @@ describe('the configuration', () => {
   });
 
   it.each(['', '-1', '1.5', 'x y', '999999999999', 'http://', '*,*'])(
-    'describes the value %j of every setting in its own words',
+    "uses Inlet's own wording for every setting that rejects %j",
     (value) => {
       const schema = configSchema.safeParse(
         Object.fromEntries(Object.keys(configSchema.shape).map((name) => [name, value])),
@@ -225,12 +225,12 @@ describe('the configuration', () => {
     },
   );
 
-  it.each(Object.entries(configSchema.shape))('has an example of %s', (name, schema) => {
+  it.each(Object.entries(configSchema.shape))('has an example for %s', (name, schema) => {
     expect(exampleOf(name, schema)).toMatch(/\S/);
     expect(Object.hasOwn(settingExamples, name)).toBe([null, 'undefined'].includes(exampleOfDefault(schema)));
   });
 
-  it('reports a file of a secret that cannot be read, together with other mistakes', () => {
+  it('reports an unreadable secret file together with other mistakes', () => {
     const { INLET_POSTGRES_URL: _url, ...rest } = needed;
     setEnvironment({ ...rest, INLET_POSTGRES_URL_FILE: '/nowhere/url', INLET_API_PORT: '65536' });
     const problem = problemOf(readConfig);

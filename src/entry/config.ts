@@ -71,7 +71,7 @@ const settings = z.object({
     .positive()
     .optional()
     .describe(
-      'Number of replicas of a shard that must have the rows of a load before the load counts as published. With fewer available replicas, loads wait. The default is 2, and a majority with more than three replicas.',
+      'Number of replicas of a shard that must have the rows of a load before the load counts as published. With fewer available replicas, loads wait. The default is 2, or a majority of the replicas if a shard has more than three.',
     ),
   INLET_REPLICA_LOST_SECONDS: count(20).describe(
     'Time after which loads continue without a replica that does not respond. Rows that were staged on it are loaded again from the files.',
@@ -154,10 +154,10 @@ const settings = z.object({
     `Number of days for which entries of the audit log are kept, at least ${minAuditLogDays}. PostgreSQL rejects the deletion of younger entries.`,
   ),
   INLET_PURGE_WAIT_HOURS: count(12).describe(
-    'Longest time, in hours, that rows of a cleared audience wait until they are a tenth of all rows of the partner. Rows of partners with up to a million rows do not wait.',
+    "Maximum time, in hours, before rows of cleared audiences are purged. They are purged earlier when they make up a tenth of all of the partner's rows. Rows of partners with up to a million rows do not wait.",
   ),
   INLET_KNOWN_DEVICES_DAYS: countOrOff(7).describe(
-    'Number of days between two rebuilds of the known devices, which forget devices that no partner has an attribute of any more. 0 disables them. `inlet known-devices rebuild` rebuilds at any time.',
+    'Number of days between rebuilds of the known devices. A rebuild forgets devices for which no partner has an attribute any longer. 0 disables rebuilds. `inlet known-devices rebuild` rebuilds at any time.',
   ),
   INLET_TOPOLOGY_SECONDS: count(30).describe(
     'Interval in seconds at which a process compares the recorded shards with its configuration and with the cluster definition on every shard.',
@@ -213,10 +213,10 @@ const settings = z.object({
     'Composition reports round counts down to a multiple of this value. 0 disables rounding.',
   ),
   INLET_REPORTS_PER_DAY: countOrOff(100).describe(
-    'Maximum number of new composition reports per partner and day (UTC), over all of its customers, and the same number for overlaps. 0 disables the limit. Reading a report again does not count. See composition.md before you change this setting.',
+    'Maximum number of new composition reports, and separately of new overlaps, per partner and day (UTC), across all of its customers. 0 disables the limit. Reading a report again does not count. See composition.md before you change this setting.',
   ),
   INLET_REPORTS_PER_CUSTOMER: countOrOff(100).describe(
-    'Privacy budget: maximum number of new composition reports per customer in 30 days, and the same number for overlaps. 0 disables the limit. See composition.md before you change this setting.',
+    'Privacy budget: maximum number of new composition reports, and separately of new overlaps, per customer in 30 days. 0 disables the limit. See composition.md before you change this setting.',
   ),
   INLET_REPORT_KEY: z
     .string()
@@ -279,7 +279,7 @@ export function readConfig(): Config {
   throw new SettingsError(withoutRepetition(found).map((one) => describeProblem(configSchema.shape, one)));
 }
 
-/** Several entries of a list can have the same problem. */
+/** Several entries in a list can have the same problem. */
 function withoutRepetition<T extends { readonly setting: string; readonly problem: string }>(found: readonly T[]): T[] {
   return [...new Map(found.map((one) => [`${one.setting} ${one.problem}`, one])).values()];
 }

@@ -20,19 +20,19 @@ export const consoleSettings = {
       'Public origin of the api, for example `https://inlet.example.com`. The console is served under `/console/`. `inlet migrate` allows browsers on this origin to upload files to the shared bucket. If it is not set, there is no console. See [operators/console.md](operators/console.md).',
     ),
   INLET_CONSOLE_IDLE_SECONDS: seconds(1_800).describe(
-    'Time, in seconds, after which an idle session of the console ends.',
+    'Time, in seconds, after which an idle console session ends.',
   ),
   INLET_CONSOLE_SESSION_SECONDS: seconds(43_200).describe(
-    'Maximum duration of a session of the console in seconds. The user then signs in again.',
+    'Maximum duration, in seconds, of a console session. The user then signs in again.',
   ),
   INLET_CONSOLE_OIDC_ISSUER: z
     .string()
     .refine(isIssuerAddress, { error: 'must be an https:// URL without a query or fragment' })
     .optional()
     .describe(
-      'OpenID Connect issuer at which users of the console sign in. Its redirect URI is `<INLET_CONSOLE_URL>/console/auth/callback`. If it is not set, the console can be opened only with one-time links.',
+      'OpenID Connect issuer at which console users sign in. Its redirect URI is `<INLET_CONSOLE_URL>/console/auth/callback`. If it is not set, the console can be opened only with one-time links.',
     ),
-  INLET_CONSOLE_OIDC_CLIENT_ID: z.string().min(1).optional().describe('Client ID of the console at the issuer.'),
+  INLET_CONSOLE_OIDC_CLIENT_ID: z.string().min(1).optional().describe('Client ID with which the console is registered at the issuer.'),
   INLET_CONSOLE_OIDC_CLIENT_SECRET: z
     .string()
     .min(1)
@@ -40,13 +40,13 @@ export const consoleSettings = {
     .optional()
     .describe('Client secret for `INLET_CONSOLE_OIDC_CLIENT_ID`.'),
   INLET_CONSOLE_OIDC_ROLE_CLAIM: claim('inlet_role').describe(
-    'Claim of the ID token with the role of the user: `operator`, `partner`, or `customer`.',
+    "Claim in the ID token that contains the user's role: `operator`, `partner`, or `customer`.",
   ),
   INLET_CONSOLE_OIDC_PARTNER_CLAIM: claim('inlet_partner').describe(
-    "Claim of the ID token with the name of the user's partner.",
+    "Claim in the ID token that contains the name of the user's partner.",
   ),
   INLET_CONSOLE_OIDC_CUSTOMER_CLAIM: claim('inlet_customer').describe(
-    "Claim of the ID token with the name of the user's customer.",
+    "Claim in the ID token that contains the name of the user's customer.",
   ),
   INLET_CONSOLE_OIDC_NETWORKS: networks
     .optional()
@@ -66,7 +66,7 @@ const ofIssuer = [
   'INLET_CONSOLE_OIDC_CLIENT_SECRET',
 ] as const;
 
-/** Either all or none of the settings of the issuer must be set, and they need the console's URL. */
+/** Either all or none of the issuer settings must be set, and they require the console's URL. */
 export function findMissingConsoleSettings(
   config: ConsoleConfig,
 ): { readonly name: keyof ConsoleConfig; readonly message: string }[] {

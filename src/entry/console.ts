@@ -57,7 +57,7 @@ function issuerOfConsole({ config, log, observability }: Connections, url: strin
   return observability.instrumentPort('issuer', 'signInIssuer', signInIssuer(settings, log));
 }
 
-/** AWS has the bucket's name in the host name. */
+/** On AWS, the host name contains the bucket's name. */
 function storageOriginOf(config: Config): string {
   const endpoint = config.INLET_S3_PUBLIC_ENDPOINT ?? config.INLET_S3_ENDPOINT;
   if (endpoint !== undefined) return new URL(endpoint).origin;

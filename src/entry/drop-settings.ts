@@ -12,7 +12,7 @@ export const dropSettings = {
   INLET_DROP_URL: z
     .url({ protocol: /^https?$/ })
     .default('https://api.drop.privacy.ca.gov')
-    .describe('URL of the API of DROP. The sandbox is `https://api.drop.privacy.ca.gov/sandbox`.'),
+    .describe('URL of the DROP API. The sandbox is `https://api.drop.privacy.ca.gov/sandbox`.'),
   INLET_DROP_BUCKET: bucketName.describe(
     'Bucket in which `inlet privacy drop` keeps downloaded archives and answers. Partners must have no access to it, so it is not `INLET_S3_BUCKET`.',
   ),
@@ -25,7 +25,7 @@ export const dropSettings = {
   INLET_DROP_POLICY: z
     .string()
     .optional()
-    .describe('Path of the policy file of `inlet privacy drop`. Without it, the defaults of operators/drop.md apply.'),
+    .describe('Path of the policy file for `inlet privacy drop`. If it is not set, the defaults in operators/drop.md apply.'),
 };
 
 type DropConfig = z.infer<z.ZodObject<typeof dropSettings>> & { readonly INLET_S3_BUCKET: string };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDropPolicy } from './drop.ts';
 import { findDropMistakes } from './drop-settings.ts';
 
-describe('the policy of DROP', () => {
+describe('the DROP policy', () => {
   it('has defaults', () => {
     expect(parseDropPolicy('{}')).toEqual({
       policy: { exempt: [], shared: 'opted_out', other_lists: 'leave' },
@@ -21,19 +21,19 @@ describe('the policy of DROP', () => {
     ['{"exempt": ["not-an-id"]}', 'Entry 1 of "exempt"'],
     ['{"shared": "ignored"}', '"shared"'],
     ['{"exemptions": []}', 'exemptions'],
-  ])('is rejected with its problem: %s', (text, problem) => {
+  ])('is rejected with a description of the problem: %s', (text, problem) => {
     expect(() => parseDropPolicy(text)).toThrow(problem);
   });
 });
 
-describe('the settings of DROP', () => {
+describe('the DROP settings', () => {
   const config = {
     INLET_DROP_URL: 'https://api.drop.privacy.ca.gov',
     INLET_DROP_DIRECTORY: '/var/tmp',
     INLET_S3_BUCKET: 'a',
   };
 
-  it('send the API key only over TLS, or to this machine', () => {
+  it('allow the API key to be sent only over TLS or to this machine', () => {
     expect(findDropMistakes(config)).toEqual([]);
     expect(findDropMistakes({ ...config, INLET_DROP_URL: 'http://127.0.0.1:8080' })).toEqual([]);
     expect(findDropMistakes({ ...config, INLET_DROP_URL: 'http://api.drop.privacy.ca.gov' })).toMatchObject([
@@ -41,7 +41,7 @@ describe('the settings of DROP', () => {
     ]);
   });
 
-  it('keep archives out of the bucket that partners read', () => {
+  it('do not allow archives in the bucket that partners read', () => {
     expect(findDropMistakes({ ...config, INLET_DROP_BUCKET: 'a' })).toMatchObject([{ name: 'INLET_DROP_BUCKET' }]);
   });
 });

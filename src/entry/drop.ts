@@ -32,7 +32,7 @@ const policySchema = z.strictObject({
   other_lists: z.enum(['leave', 'not_found']).default('leave'),
 });
 
-/** Errors name the entry, and never its text, which can be an advertising ID. */
+/** Errors identify the entry but never contain its text, which can be an advertising ID. */
 export function parseDropPolicy(text: string): {
   readonly policy: DropPolicy;
   readonly exemptHashes: readonly string[];
@@ -75,7 +75,7 @@ export async function syncDrop(
   });
 }
 
-/** Another file would take the place of an archive that DROP has delivered. */
+/** Another file would replace an archive that DROP has delivered. */
 async function checkArchive(path: string): Promise<void> {
   try {
     listsOfArchive((await readZipEntries(path)).map(({ name }) => name));

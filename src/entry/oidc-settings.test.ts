@@ -23,7 +23,7 @@ function wrongWith(settings: Readonly<Record<string, string>>): string[] {
   return (error?.issues ?? []).map(({ path }) => path.slice(0, 1).join());
 }
 
-describe('the settings of an issuer', () => {
+describe('the issuer settings', () => {
   it('requires either all required issuer settings or none', () => {
     expect(issuerOf(configSchema.parse(others))).toBeNull();
     expect(wrongWith(complete)).toEqual([]);

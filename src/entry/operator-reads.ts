@@ -14,9 +14,9 @@ const maxConnections = 2;
 const statementMs = 5_000;
 
 /**
- * Operators see the rows of all partners, which the API role cannot read. Therefore, these reads have a pool of their
- * own, which no other route uses and which exists only if there is a console. It opens a connection for the first read.
- * See docs/decisions/row-level-security.md.
+ * Operators see the rows of all partners, which the API role cannot read. Therefore, these reads have a separate pool,
+ * which no other route uses and which exists only if there is a console. It opens a connection for the first read. See
+ * docs/decisions/row-level-security.md.
  */
 export function operatorReads({ config, name, log, observability }: Connections, connected: ConnectedEngine) {
   const db = connectPostgres({

@@ -76,7 +76,7 @@ export async function repairIds({ isConfirmed }: { readonly isConfirmed: boolean
       if (!isConfirmed) return [...differences, effect, 'Nothing was changed. Run the command with --yes.'].join('\n');
       const moved = await moveIdsForward(db, await findHighestSeqs(engine));
       const recounted = await recountAudiences(db, engine);
-      return `The IDs are moved, and ${moved} lanes. ${recounted} audiences are counted again. Loads continue within INLET_TOPOLOGY_SECONDS. Run \`inlet audit\` and \`inlet repair\` next.`;
+      return `The IDs and ${moved} lanes have been moved. ${recounted} audiences have been counted again. Loads continue within INLET_TOPOLOGY_SECONDS. Run \`inlet audit\` and \`inlet repair\` next.`;
     }),
   );
 }

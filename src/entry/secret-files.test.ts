@@ -37,7 +37,7 @@ describe('secrets in files', () => {
     expect(settings['INLET_REPORT_KEY']).toBe(' hunter2 \n');
   });
 
-  it('names the variable and the file of a problem, and never the content', () => {
+  it('reports a problem with the variable and the file, but never with the content', () => {
     const file = fileWith('hunter2');
     expect(messagesOf({ INLET_REPORT_KEY: 'hunter3', INLET_REPORT_KEY_FILE: file })).toEqual([
       'INLET_REPORT_KEY_FILE: INLET_REPORT_KEY is also set. Set only one of them.',

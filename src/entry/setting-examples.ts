@@ -33,7 +33,7 @@ export const settingExamples: Readonly<Record<string, string>> = {
   INLET_NOTIFICATIONS_PORT: '9470',
   INLET_NOTIFICATIONS_URL: 'http://worker.example.com:9470',
   INLET_PROOF_KEY: '<64 hexadecimal digits, for example from: openssl rand -hex 32>',
-  INLET_DROP_API_KEY: '<API key from the portal of DROP>',
+  INLET_DROP_API_KEY: '<API key from the DROP portal>',
   INLET_DROP_BUCKET: 'inlet-drop',
   INLET_DROP_POLICY: '/etc/inlet/drop-policy.json',
   INLET_WEBHOOK_NETWORKS: '10.1.2.0/24',

@@ -4,7 +4,7 @@ import type { SettingProblem } from './settings-error.ts';
 
 type Issue = Parameters<z.core.$ZodErrorMap>[0];
 
-/** Describes what is wrong with a setting, unless the setting has a message of its own. */
+/** Describes what is wrong with a setting, unless the setting has its own message. */
 export function messageOfIssue(issue: Issue): string {
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- no setting has another kind of problem
   switch (issue.code) {

@@ -46,7 +46,7 @@ export async function recordSharedBucket(config: Config, db: Database, log: Log)
     if (found === null) await writeBucketIdentity(s3, config.INLET_S3_BUCKET, identity);
     await recordBucket(db, identity);
   } catch (error) {
-    log.warn({ bucket: config.INLET_S3_BUCKET, reason: reasonOf(error) }, 'the shared bucket is not recorded');
+    log.warn({ bucket: config.INLET_S3_BUCKET, reason: reasonOf(error) }, 'cannot record the shared bucket');
   } finally {
     s3.destroy();
   }
@@ -61,12 +61,14 @@ export function publicBucketOf(config: Config): PublicBucket {
   };
 }
 
-/** The origin of the browsers that upload files, or null without a console. */
+/** The origin from which browsers upload files, or null if there is no console. */
 export function consoleOriginOf({ INLET_CONSOLE_URL: url }: Config): string | null {
   return url === undefined ? null : new URL(url).origin;
 }
 
-/** The owner of the shared bucket, as the gateway's own requests need it. Null for AWS, and without static keys. */
+/**
+ * The owner of the shared bucket, for requests to the gateway's own API. Null on AWS, or if there are no static keys.
+ */
 export function bucketOwnerOf(config: Config): BucketOwner | null {
   const keys = sharedBucketKeys(config);
   if (config.INLET_S3_ENDPOINT === undefined || keys === null) return null;
@@ -78,14 +80,14 @@ export function bucketOwnerOf(config: Config): BucketOwner | null {
   };
 }
 
-/** The URL to which the storage sends notifications. Null if it sends none. It contains the token. */
+/** The URL to which the storage sends notifications, including the token. Null if it sends none. */
 export function notificationUrlOf(config: Config): Secret | null {
   const [token] = notificationTokens(config.INLET_SEALING_KEYS);
   if (config.INLET_NOTIFICATIONS_URL === undefined || !token) return null;
   return new Secret(config.INLET_NOTIFICATIONS_URL.replace(/\/$/, '') + notificationsPath + token.reveal());
 }
 
-/** Turns the notifications of the bucket on, or off without a URL. A failure is only reported. */
+/** Turns the bucket's notifications on, or turns them off if there is no URL. A failure is only reported. */
 export async function prepareNotifications(config: Config, log: Log): Promise<void> {
   const owner = bucketOwnerOf(config);
   if (!owner) return;
@@ -95,7 +97,7 @@ export async function prepareNotifications(config: Config, log: Log): Promise<vo
     if (url) await ensureBucketNotifications(s3, owner, url);
     else await removeBucketNotifications(s3, owner);
   } catch (error) {
-    const what = `the notifications of the bucket are not ${url ? 'set' : 'removed'}`;
+    const what = `cannot ${url ? 'set' : 'remove'} the notifications of the bucket`;
     log.warn({ bucket: owner.bucket, reason: reasonOf(error) }, what);
   } finally {
     s3.destroy();
@@ -108,7 +110,7 @@ export async function prepareUploads(config: Config, log: Log): Promise<void> {
   try {
     await ensureUploadRules(s3, config.INLET_S3_BUCKET, consoleOriginOf(config));
   } catch (error) {
-    log.warn({ bucket: config.INLET_S3_BUCKET, reason: reasonOf(error) }, 'the rules for uploads are not set');
+    log.warn({ bucket: config.INLET_S3_BUCKET, reason: reasonOf(error) }, 'cannot set the rules for uploads');
   } finally {
     s3.destroy();
   }

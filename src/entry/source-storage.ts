@@ -95,7 +95,7 @@ function roleKeysOf(config: Config): S3Keys | null {
 }
 
 /**
- * Whether Inlet has an identity that can assume partners' roles: access keys of its own, or the identity of the process,
+ * Whether Inlet has an identity that can assume partners' roles: its own access keys, or the identity of the process,
  * if that is also used for the shared bucket.
  */
 export function hasRoleIdentity(config: Config): boolean {

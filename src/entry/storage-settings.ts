@@ -11,7 +11,7 @@ export const storageSettings = {
     .url()
     .optional()
     .describe(
-      'URL of the object storage for browsers and partners, if it differs from `INLET_S3_ENDPOINT`. URLs for uploads start with it.',
+      'URL of the object storage for browsers and partners, if it differs from `INLET_S3_ENDPOINT`. Upload URLs start with it.',
     ),
   INLET_S3_REGION: z.string().default('us-east-1').describe('Region of the shared bucket.'),
   INLET_S3_BUCKET: z.string().min(3).describe('Name of the shared bucket to which partners upload.'),
@@ -51,7 +51,7 @@ const keyPairs = [
 
 type StorageConfig = z.infer<z.ZodObject<typeof storageSettings>>;
 
-/** With half a key, Inlet must not silently use another identity. */
+/** If only half of a key is set, Inlet must not silently use another identity. */
 export function findHalfKeys(config: StorageConfig): { name: string; message: string }[] {
   return keyPairs.flatMap(([id, ofSecret]) => {
     const [hasId, hasSecret] = [config[id] !== undefined, config[ofSecret] !== undefined];

@@ -5,7 +5,7 @@ import type { EngineTls } from '../adapters/clickhouse/connect.ts';
 import { withParameters } from '../adapters/postgres/libpq-url.ts';
 import { Secret } from '../domain/secret.ts';
 
-// TLS of the connections to PostgreSQL and ClickHouse.
+// TLS settings for the connections to PostgreSQL and ClickHouse.
 
 const file = z.string().min(1).optional();
 
@@ -14,16 +14,16 @@ export const postgresTlsSettings = {
     .enum(['disable', 'require', 'verify-ca', 'verify-full'])
     .optional()
     .describe(
-      'TLS of the connections to PostgreSQL, with the meaning of libpq: `disable`, `require` (encrypted, but the server is not verified), `verify-ca` (the certificate is verified), or `verify-full` (the certificate and the host name are verified). Use `verify-full` in production. If it is not set, `sslmode` in the URL applies, and without it connections are not encrypted.',
+      'TLS mode for connections to PostgreSQL, as in libpq: `disable`, `require` (encrypted, but the server is not verified), `verify-ca` (the certificate is verified), or `verify-full` (the certificate and the host name are verified). Use `verify-full` in production. If it is not set, `sslmode` in the URL applies. If neither is set, connections are not encrypted.',
     ),
   INLET_POSTGRES_CA_FILE: file.describe(
-    'File with the certificates of the CAs (PEM) that PostgreSQL is verified with, for example the bundle of Amazon RDS. Required for `verify-ca` and `verify-full`.',
+    'File with the CA certificates (PEM) against which PostgreSQL is verified, for example the Amazon RDS bundle. Required for `verify-ca` and `verify-full`.',
   ),
 };
 
 export const clickhouseTlsSettings = {
   INLET_CLICKHOUSE_CA_FILE: file.describe(
-    'File with the certificates of the CAs (PEM) that ClickHouse is verified with, if `INLET_CLICKHOUSE_URLS` contains `https://` URLs. By default, the public CAs of Node.js are used.',
+    'File with the CA certificates (PEM) against which ClickHouse is verified, if `INLET_CLICKHOUSE_URLS` contains `https://` URLs. By default, the public CAs of Node.js are used.',
   ),
   INLET_CLICKHOUSE_CERT_FILE: file.describe(
     'File with the client certificate (PEM) with which the user in `INLET_CLICKHOUSE_URLS` authenticates to ClickHouse instead of a password. Requires `INLET_CLICKHOUSE_CA_FILE` and `INLET_CLICKHOUSE_KEY_FILE`.',
@@ -91,7 +91,7 @@ function findClickHouseMistakes(config: ClickHouseTls & Addresses): Mistake[] {
   try {
     createSecureContext({ cert: readFileSync(cert), key: readFileSync(key) });
   } catch {
-    // The error of OpenSSL is not quoted, because the file contains a secret.
+    // The OpenSSL error is not quoted, because the file contains a secret.
     mistakes.push({
       name: 'INLET_CLICKHOUSE_KEY_FILE',
       message: `${key} is not the key of the certificate in ${cert}`,
@@ -135,7 +135,7 @@ export function withPostgresTls<T extends PostgresTls & Addresses>(config: T): T
   };
 }
 
-/** Reads the files of the TLS connections to ClickHouse. Returns null if the defaults of Node.js apply. */
+/** Reads the files for TLS connections to ClickHouse. Returns null if the defaults of Node.js apply. */
 export function engineTlsOf(config: ClickHouseTls): EngineTls | null {
   const { INLET_CLICKHOUSE_CA_FILE: ca, INLET_CLICKHOUSE_CERT_FILE: cert, INLET_CLICKHOUSE_KEY_FILE: key } = config;
   if (ca === undefined) return null;

@@ -4,10 +4,10 @@ import { count } from './setting-types.ts';
 
 export const subscriptionSettings = {
   INLET_SUBSCRIPTION_SECONDS: count(30).describe(
-    'Longest time in seconds between two listings of the prefix of an active subscription. Notifications of the storage start a listing earlier.',
+    "Maximum time, in seconds, between two listings of an active subscription's prefix. Notifications from the storage start a listing earlier.",
   ),
   INLET_SUBSCRIPTION_OBJECTS: count(100_000).describe(
-    'Number of objects under the prefix of a subscription that a listing reads. The objects after them, in key order, are not imported.',
+    "Maximum number of objects that a listing of a subscription's prefix reads. The objects after them, in key order, are not imported.",
   ),
   INLET_NOTIFICATIONS_PORT: z.coerce
     .number()
@@ -36,8 +36,8 @@ type StorageOfNotifications = {
 };
 
 /**
- * In Ceph, Inlet sets up notifications with the keys of the owner of the bucket. On AWS, which has no endpoint here, the
- * operator sets up Amazon EventBridge, which sends only to HTTPS.
+ * In Ceph, Inlet sets up notifications with the bucket owner's keys. On AWS, which has no endpoint here, the operator
+ * sets up Amazon EventBridge, which sends only to HTTPS.
  */
 export function findNotificationMistakes({
   INLET_NOTIFICATIONS_URL: url,

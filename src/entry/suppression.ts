@@ -55,7 +55,7 @@ export async function syncList(config: Config = readConfig()): Promise<RecordedL
   return change(config, (deps) => syncSuppression(deps, operatorName()));
 }
 
-/** Gives servers that were added or restored the recorded list. Without it, their loads would wait. */
+/** Gives the recorded list to servers that were added or restored. Without it, their loads would wait. */
 export async function syncUsedList(config: Config): Promise<void> {
   const { version } = await withList(config, ({ records }) => records.read());
   if (version > 0) await syncList(config);
@@ -73,7 +73,7 @@ export async function countMatches(config: Config = readConfig()): Promise<reado
   });
 }
 
-/** Two changes at the same time would not see each other's hashes. A backup must not see half of a change. */
+/** Two concurrent changes would not see each other's hashes. A backup must not see half of a change. */
 async function change<T>(config: Config, run: (deps: SuppressionDeps) => Promise<T>): Promise<T> {
   return underMigrationLock(config.INLET_POSTGRES_URL, () => withList(config, run));
 }
@@ -108,7 +108,7 @@ async function* hashesIn(path: string): AsyncGenerator<string> {
   if (input.errored) await failed;
 }
 
-/** The suppression list, as a cycle of DROP changes it. */
+/** The operations on the suppression list that a DROP cycle needs. */
 export function cycleSuppression(config: Config): CycleSuppression {
   return {
     change: async (hashes, isRemoval) => {

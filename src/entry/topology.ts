@@ -47,7 +47,7 @@ export async function changeTopology({ isConfirmed, acceptsLostShards }: Change)
     const added = servers.filter(({ shard, identity }) => identity === null && hasOthers(shard));
     if (added.length > 0 && !isConfirmed) {
       const names = added.map(({ shard, replica }) => `replica ${replica} of shard ${shard}`);
-      return `New: ${names.join(', ')}. A new replica copies all rows of its shard. If the shard had one replica so far, its tables are replaced with replicated tables that link the same files. Stop all workers first in this case.\nNothing was changed. Run the command with --confirm to add them.`;
+      return `New: ${names.join(', ')}. A new replica copies all rows of its shard. If the shard has had only one replica so far, its tables are replaced with replicated tables that link the same files. In this case, stop all workers first.\nNothing was changed. Run the command with --confirm to add them.`;
     }
     const shards = await observeShards(deps);
     const lost = recorded.filter(({ identity }) => !shards.some((shard) => shard.identity === identity));

@@ -16,7 +16,7 @@ export const webhookSettings = {
       'Comma-separated private networks in which webhooks are allowed, for example `10.1.2.0/24`. By default, workers send events only to public addresses.',
     ),
   INLET_WEBHOOK_TIMEOUT_SECONDS: count(15).describe(
-    'Time, in seconds, in which the receiver of a webhook must respond.',
+    'Time, in seconds, within which the receiver of a webhook must respond.',
   ),
   INLET_WEBHOOK_TIME_SCALE: z.coerce
     .number()

@@ -102,8 +102,8 @@ export interface AudienceStore {
     idempotency?: IdempotentRequest | null,
   ): Promise<boolean>;
   /**
-   * Does what a clear does, and removes the name and everything that describes the audience. No other method finds the
-   * audience after this. Returns false when the scope has no such audience.
+   * Does the same as a clear, and also removes the name and everything that describes the audience. No other method
+   * finds the audience after this. Returns false when the scope has no such audience.
    */
   remove(
     scope: AudienceScope,
@@ -156,7 +156,10 @@ export interface AudienceStore {
     audienceId: number,
     page: FileEntryPage,
   ): Promise<({ readonly audience: Audience } & AudienceFilePage) | null>;
-  /** Like `findWithFiles`, with what all entries of the live generation add up to. Without a page, reads no entries. */
+  /**
+   * Like `findWithFiles`, but also returns the totals over all entries of the live generation. Without a page, reads no
+   * entries.
+   */
   findDetails(
     scope: AudienceScope,
     audienceId: number,
@@ -196,8 +199,8 @@ export interface AudienceStore {
   /** Lists dead generations for the operator, newest first. */
   listDead(limit: number): Promise<readonly DeadGeneration[]>;
   /**
-   * Records how many rows were removed from each generation. Each generation is checked once more later before its
-   * purge counts as complete.
+   * Records how many rows were removed from each generation. Each generation is checked again later, before its purge
+   * counts as complete.
    */
   recordPurges(purged: readonly (Generation & { readonly rows: number })[]): Promise<void>;
   /** Makes generations due again after this many seconds. */

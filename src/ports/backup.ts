@@ -33,7 +33,7 @@ export type BackupRecord = {
   readonly id: number;
   readonly startedAt: Date;
   readonly finishedAt: Date;
-  /** The moment that a restore returns to. Null if the backup failed. */
+  /** The point in time whose state a restore brings back. Null if the backup failed. */
   readonly takenAt: Date | null;
   /** Null if the backup failed. */
   readonly bytes: number | null;

@@ -7,7 +7,7 @@ import type { PartnerId } from '../domain/ids.ts';
 import type { Partner } from '../domain/partner.ts';
 import type { Secret } from '../domain/secret.ts';
 
-/** Issues the random tokens of sessions and links. */
+/** Issues the random tokens for sessions and links. */
 export interface TokenIssuer {
   /** Returns a new token, and its hash, which is stored. */
   issue(): { readonly token: Secret; readonly hash: Uint8Array };
@@ -46,8 +46,8 @@ export type UsedLink = {
 export type NewLink = Pick<UsedLink, 'apiKeyId' | 'userTokenId' | 'target'> & { readonly scope: AudienceScope };
 
 /**
- * Sessions of the console. Expired sessions, sessions of partners and customers that were removed, and sessions of keys and
- * user tokens that were revoked do not exist.
+ * Console sessions. A session does not exist if it has expired, if its partner or customer was removed, or if its key
+ * or user token was revoked.
  */
 export interface ConsoleSessions {
   /** Stores a session and removes the subject's oldest sessions beyond the limit. */
@@ -56,7 +56,9 @@ export interface ConsoleSessions {
   /** Postpones the end of an idle session. */
   extend(tokenHash: Uint8Array, times: SessionTimes): Promise<void>;
   end(tokenHash: Uint8Array): Promise<void>;
-  /** Marks a link as used. Null if it is unknown, expired, was used before, or its user token was revoked. */
+  /**
+   * Marks a link as used. Null if it is unknown, has expired, or was already used, or if its user token was revoked.
+   */
   useLink(tokenHash: Uint8Array): Promise<UsedLink | null>;
   /** Returns the partner and the customer with these names. Each is null if it does not exist. */
   findSubject(

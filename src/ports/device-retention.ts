@@ -5,7 +5,7 @@ export type UnseenRemoval = { readonly partnerId: PartnerId; readonly lastSeq: n
 
 export type UnseenCount = { readonly rows: number; readonly attributeIds: readonly number[] };
 
-/** The state of a partner's retention of devices. */
+/** The state of a partner's device retention. */
 export type DeviceRetentionState = {
   readonly deviceDays: number | null;
   readonly removedRows: number;
@@ -20,7 +20,7 @@ export interface DeviceRetention {
   hasDue(): Promise<boolean>;
   /** Calls `run` unless another process removes devices. Returns whether `run` was called. */
   runAlone(run: () => Promise<void>): Promise<boolean>;
-  /** Lists partners whose rows are to be checked, longest due first. */
+  /** Lists partners whose rows are to be checked, longest overdue first. */
   listDue(limit: number): Promise<readonly PartnerId[]>;
   /**
    * The point of no return: records which rows are removed, so that an interrupted removal continues and a repair does not
@@ -34,7 +34,10 @@ export interface DeviceRetention {
   postpone(partnerId: PartnerId, seconds: number, failure: string | null): Promise<void>;
 }
 
-/** The partner's attribute rows in ClickHouse that jobs up to a position wrote last. Every method can be repeated. */
+/**
+ * The partner's attribute rows in ClickHouse that were last written by jobs up to a position. Every method can be
+ * repeated.
+ */
 export interface UnseenRows {
   /** Counts the rows and lists their attributes. */
   find(removal: UnseenRemoval): Promise<UnseenCount>;

@@ -4,14 +4,14 @@ import type { DropStep, DropWait, ListFile } from '../domain/drop.ts';
 import type { SignedDropProof } from '../domain/drop-proof.ts';
 import type { ErasedRows, RemainingRows } from '../domain/erasure.ts';
 
-/** A response of DROP that does not end the request: it is tried again later. */
+/** A DROP response that does not end the request. The request is tried again later. */
 export type DropDelay = {
   readonly is: 'delayed';
   readonly reason: Extract<DropWait, 'archive' | 'previous_batch' | 'drop'>;
-  /** Null if DROP does not name a time. */
+  /** Null if DROP does not specify a time. */
   readonly retryAfterSeconds: number | null;
   readonly message: string;
-  /** Whether the request can have taken effect: its response was lost, or the server failed. */
+  /** Whether the request may have taken effect, because its response was lost or the server failed. */
   readonly isUncertain: boolean;
 };
 
@@ -23,13 +23,13 @@ export type DownloadResult =
 
 export type UploadResult =
   | { readonly is: 'accepted'; readonly message: string }
-  /** DROP has not accepted the file, neither now nor earlier, unless the message says so. */
+  /** DROP has not accepted the file, now or earlier, unless the message says that it has. */
   | { readonly is: 'rejected'; readonly message: string }
   /** DROP is not waiting for answers. */
   | { readonly is: 'no_batch'; readonly message: string }
   | DropDelay;
 
-/** The API of DROP. Throws a final `Failure` if the API key or the request is refused. */
+/** The DROP API. Throws a final `Failure` if the API key or the request is refused. */
 export interface DropApi {
   download(signal: AbortSignal): Promise<DownloadResult>;
   upload(file: { readonly name: string; readonly content: Buffer }, signal: AbortSignal): Promise<UploadResult>;
@@ -43,12 +43,12 @@ export type StoredArchive = Archive & { readonly key: string };
 export type SpooledArchive = Archive & { readonly path: string; readonly receivedAt: Date };
 
 /**
- * Keeps an archive on the local disk until it is in the object storage, because DROP delivers it once. What an interrupted
- * command has received completely is found again.
+ * Keeps an archive on the local disk until it is in the object storage, because DROP delivers it once. An archive that
+ * an interrupted command has received completely is found again.
  */
 export interface ArchiveSpool {
   find(): Promise<SpooledArchive | null>;
-  /** Throws if the content is not an archive. It is kept nevertheless. */
+  /** Throws if the content is not an archive. The content is kept anyway. */
   save(name: string | null, body: Readable, receivedAt?: Date): Promise<SpooledArchive>;
   remove(archive: SpooledArchive): Promise<void>;
 }
@@ -63,10 +63,10 @@ export interface OpenArchive {
 
 /** The operator's object storage. Objects are written once. */
 export interface DropStorage {
-  /** Stores the archive, unless it is stored already. Throws if another one has the key. */
+  /** Stores the archive, unless it is already stored. Throws if another one has the key. */
   keepArchive(key: string, archive: SpooledArchive): Promise<void>;
   openArchive(archive: StoredArchive): Promise<OpenArchive>;
-  /** Stores the file, unless it is stored already. Throws if another one has the key. */
+  /** Stores the file, unless it is already stored. Throws if another one has the key. */
   keepFile(key: string, content: Buffer, sha256: string): Promise<void>;
   readFile(key: string): Promise<Buffer>;
 }
@@ -84,7 +84,7 @@ export type DropUpload = {
   readonly items: number;
   readonly bytes: number;
   readonly sha256: string;
-  /** The first attempt that can have taken effect without a response. Null if there is none. */
+  /** The first attempt that may have taken effect without a response. Null if there is none. */
   readonly sentAt: Date | null;
   readonly acceptedAt: Date | null;
   /** A refused file is not sent again. */
@@ -106,7 +106,10 @@ export type DropCycle = {
   readonly archive: StoredArchive | null;
   readonly policy: CyclePolicy | null;
   readonly lists: readonly ReadList[];
-  /** Devices that were listed for erasure, over all rounds. The search after a failed erasure finds its devices again. */
+  /**
+   * Devices that were listed for erasure, across all rounds. After a failed erasure, the search finds its devices
+   * again.
+   */
   readonly devicesFound: number;
   readonly erasureIds: readonly number[];
   readonly erasureList: ErasureList | null;
@@ -124,7 +127,7 @@ export type CycleChange = {
   readonly step: DropStep;
   /** Recorded together with the fetch. */
   readonly archive?: StoredArchive;
-  /** When the archive was received. The deadline counts from the first one of the cycle. */
+  /** When the archive was received. The deadline counts from the first archive of the cycle. */
   readonly receivedAt?: Date;
   readonly policy?: CyclePolicy;
   readonly lists?: readonly ReadList[];
@@ -141,7 +144,7 @@ export type CycleChange = {
 
 export type DropFetch = { readonly firstTriedAt: Date; readonly fetchedAt: Date | null; readonly outcome: string };
 
-/** The cycles. One is open at a time, and one command at a time holds it. */
+/** The cycles. At most one is open at a time, and at most one command holds it. */
 export interface DropCycles {
   /** Claims the open cycle, or starts one. Returns null if another command holds it. */
   claim(leaseSeconds: number): Promise<ClaimedCycle | null>;
@@ -181,7 +184,7 @@ export interface DropItems {
   addExempt(cycleId: number, hashes: readonly string[]): Promise<void>;
   /** The distinct hashes of the requested items that are not exempt, in Base64. */
   requestedHashes(cycleId: number): Promise<AsyncIterable<string> | null>;
-  /** The hashes of the withdrawn items that no requested item of any cycle has, in Base64. */
+  /** The hashes of withdrawn items, in Base64, except hashes that a requested item of any cycle has. */
   liftedHashes(cycleId: number): Promise<AsyncIterable<string> | null>;
   /** Lists the stored devices with a requested hash for an erasure, and records which hashes were found. Returns their number. */
   match(cycleId: number, listId: number, signal: AbortSignal): Promise<number>;
@@ -197,7 +200,7 @@ export interface DropItems {
   finish(cycleId: number): Promise<void>;
 }
 
-/** The suppression list, as a cycle changes it. */
+/** The operations on the suppression list that a cycle needs. */
 export interface CycleSuppression {
   change(hashes: AsyncIterable<string>, isRemoval: boolean): Promise<void>;
   /** Counts running jobs, and jobs whose files are being repaired, with rows that were checked against an earlier version. */
@@ -210,7 +213,7 @@ type CycleErasure = {
   readonly erased: readonly Omit<ErasedRows, 'partnerId'>[];
 };
 
-/** The erasures of operators, as a cycle uses them. */
+/** The operations on operators' erasures that a cycle needs. */
 export interface CycleErasures {
   /** Starts an erasure whose list is written next. Removes one that an interrupted attempt has started for the cycle. */
   begin(cycleId: number): Promise<{ readonly id: number; readonly listId: number }>;

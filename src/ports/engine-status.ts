@@ -18,7 +18,7 @@ export type ServerState = {
   readonly mutations: {
     readonly unfinished: number;
     readonly oldestSeconds: number | null;
-    /** The reason of the latest failure of an unfinished mutation. */
+    /** The reason for the most recent failure of an unfinished mutation. */
     readonly failure: string | null;
   };
   readonly disks: readonly { readonly name: string; readonly freeBytes: number; readonly totalBytes: number }[];
@@ -35,6 +35,6 @@ export type ReplicationState = {
 };
 
 export interface EngineStatus {
-  /** One entry per configured server, in order. Resolves within two seconds, whatever the servers do. */
+  /** One entry per configured server, in order. Resolves within two seconds, even if servers do not respond. */
   read(): Promise<readonly ReplicaState[]>;
 }

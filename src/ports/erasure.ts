@@ -23,7 +23,7 @@ export type NewErasure = {
 
 type ErasurePage = { readonly beforeId: number; readonly limit: number; readonly filter: ErasureFilter };
 
-/** The requests of partners. */
+/** Partners' requests. */
 export interface ErasureStore {
   /** Throws `too_many_open_jobs` above the limit of open requests. Returns the ID of the request. */
   request(partnerId: PartnerId, erasure: NewErasure, idempotency: IdempotentRequest | null): Promise<number>;
@@ -74,7 +74,7 @@ export type BatchChange = {
   readonly firstFoldId?: number;
   /** Gives the list a new number. */
   readonly isNewList?: boolean;
-  /** Loads that have started until now count as earlier. */
+  /** Loads that have started by now count as earlier loads. */
   readonly includesNewLoads?: boolean;
   readonly erased?: readonly ErasedRows[];
   readonly remaining?: readonly RemainingRows[];
@@ -82,7 +82,7 @@ export type BatchChange = {
   readonly isErased?: boolean;
 };
 
-/** The batches of erasures. One batch runs at a time. */
+/** Erasure batches. One batch runs at a time. */
 export interface ErasureQueue {
   /** Continues the open batch if no worker holds it, or starts one with all requests that wait. */
   claim(leaseSeconds: number): Promise<ClaimedBatch | null>;
@@ -102,7 +102,10 @@ export interface ErasureQueue {
   ): Promise<void>;
   /** Returns the numbers of the lists of all open batches. */
   findOpenLists(): Promise<readonly number[]>;
-  /** Counts loads of the batch's partners up to the last load of the batch that have not been published. */
+  /**
+   * Counts the loads of the batch's partners that have not been published, up to the last load that counts as earlier
+   * than the batch.
+   */
   countOpenLoads(batch: ClaimedBatch): Promise<number>;
   /** Returns the partner of each file. Omits files whose records have been removed. */
   ownersOf(fileIds: readonly number[]): Promise<ReadonlyMap<number, PartnerId>>;
@@ -116,14 +119,14 @@ export interface ErasureQueue {
   ): Promise<void>;
 }
 
-/** The requests of operators, which erase the devices of all partners. */
+/** Operators' requests, which erase the devices of all partners. */
 export interface OperatorErasures {
   /** Starts a batch whose list the command writes. No worker claims it until the list is complete. */
   begin(requestedBy: string): Promise<{ readonly id: number; readonly listId: number }>;
   complete(id: number, list: IdList): Promise<void>;
   /** Ends a request whose list could not be written. */
   abandon(id: number, detail: string): Promise<void>;
-  /** Lists the newest requests of operators and partners. */
+  /** Lists the newest requests from operators and partners. */
   list(limit: number): Promise<readonly ListedByOperator[]>;
   findProof(id: number): Promise<StoredProof | null>;
 }

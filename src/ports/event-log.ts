@@ -8,7 +8,7 @@ export type NewEvent = EventContent & { readonly partnerId: PartnerId; readonly 
 export type EventPage = {
   readonly after: number;
   readonly limit: number;
-  /** Lists the newest events before this sequence number first, without those of types that this release does not know. */
+  /** Lists the events before this sequence number, newest first. Omits events whose type this release does not know. */
   readonly newestBefore?: number;
   /** Types that the caller cannot see. */
   readonly hidden: readonly EventType[];

@@ -28,8 +28,8 @@ export interface KnownDevicesStore {
   /** Records that a rebuild has ended. */
   recordRebuild(): Promise<void>;
   /**
-   * Runs background work, unless a migration, a backup, or another command runs that changes the tables. Aborts the
-   * signal when one waits. Returns whether the work was completed.
+   * Runs background work, unless a migration, a backup, or another command that changes the tables is running. Aborts
+   * the signal when one of these is waiting. Returns whether the work was completed.
    */
   runBetweenMigrations(run: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<boolean>;
 }

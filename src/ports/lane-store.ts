@@ -132,7 +132,7 @@ export interface LaneStore {
    */
   yieldLane(token: LaneToken, afterSeconds: number): Promise<void>;
   /**
-   * Lists the failed files of an ended job, as they were loaded. Omits files of an audience that were dismissed or loaded
+   * Lists the failed files of an ended job, as they were loaded. Omits audience files that were dismissed or loaded
    * later. Returns null if the files were never listed.
    */
   listFailedFiles(jobId: JobId): Promise<readonly FileToLoad[] | null>;

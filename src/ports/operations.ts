@@ -155,7 +155,7 @@ export type Waits = {
 
 /** Everything that the operator API reads from PostgreSQL. */
 export interface OperatorReads extends JobReads, PartnerReads {
-  /** Whether a backup pauses publishing now. */
+  /** Whether a backup is pausing publishing. */
   isPaused(): Promise<boolean>;
   readWaits(): Promise<Waits>;
 }

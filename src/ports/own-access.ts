@@ -30,7 +30,7 @@ export interface OwnAttributes {
 }
 
 export interface OwnKeys {
-  /** Creates a key that expires no later than the key of the caller. */
+  /** Creates a key that expires no later than the caller's key. */
   create(change: OwnChange, keyHash: Uint8Array, newKey: NewApiKey): Promise<ApiKey>;
   /** Replaces a working key. `check` can reject the key by throwing. */
   rotate(

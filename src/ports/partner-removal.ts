@@ -2,7 +2,7 @@ import type { JobId, PartnerId } from '../domain/ids.ts';
 import type { Partner } from '../domain/partner.ts';
 import type { OpenWork, PlaceCount, Removal, RemovalStep, SignedRemovalProof } from '../domain/partner-removal.ts';
 
-/** The removals of partners, and the partners' records. Every method can be repeated. */
+/** Partner removals, and the partners' records. Every method can be repeated. */
 export interface PartnerRemovals {
   /** Runs a function while no other process removes this partner. Returns null if another process does. */
   withLock<T>(name: string, run: () => Promise<T>): Promise<T | null>;
@@ -20,7 +20,7 @@ export interface PartnerRemovals {
   endAccess(partnerId: PartnerId): Promise<void>;
   advance(partnerId: PartnerId, change: RemovalChange): Promise<Removal>;
   listOpenJobs(partnerId: PartnerId): Promise<readonly JobId[]>;
-  /** Loads of an interrupted repair count for a day, as everywhere. */
+  /** Loads of an interrupted repair count for a day, as they do everywhere. */
   countOpenWork(partnerId: PartnerId): Promise<OpenWork>;
   countRecords(partnerId: PartnerId): Promise<readonly PlaceCount[]>;
   removeRecords(partnerId: PartnerId): Promise<void>;
@@ -53,7 +53,7 @@ export interface RemovalEngine {
   countRows(partnerId: PartnerId): Promise<readonly PlaceCount[]>;
   removeRows(partnerId: PartnerId, signal: AbortSignal): Promise<void>;
   /**
-   * Counts and rejected lines have no partner, so that they are found by their file and their load. Rejected lines of files
+   * Counts and rejected lines have no partner, so they are found by their file and their load. Rejected lines of files
    * without a record are removed too, because their partner is unknown.
    */
   countLoads(partnerId: PartnerId, owners: LoadOwners): Promise<readonly PlaceCount[]>;

@@ -29,7 +29,10 @@ export interface PartnerStore {
   readExternalId(partnerId: PartnerId): Promise<string>;
   readSettings(partnerId: PartnerId): Promise<PartnerSettings>;
   readDeviceRetention(partnerId: PartnerId): Promise<DeviceRetentionState>;
-  /** Rejects the partner's keys and sessions, and starts no further job. Suspending again keeps the first time. */
+  /**
+   * Rejects the partner's keys and sessions, and starts none of its waiting jobs. Suspending it again keeps the time of
+   * the first suspension.
+   */
   suspend(partnerId: PartnerId): Promise<void>;
   /** Returns when the partner was suspended. Null if it is not suspended. */
   readSuspension(partnerId: PartnerId): Promise<Date | null>;

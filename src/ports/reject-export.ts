@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream';
 import type { LoadTarget, StreamedFile } from './load-stage.ts';
 import type { JobSource, StoredObject } from './object-store.ts';
 
-/** All files of an import, or one file of an audience. */
+/** All files of an import, or one audience file. */
 export type ExportSubject = { readonly importLogId: JobId } | { readonly fileId: number };
 
 type ExportFailure = { readonly code: FailureCode; readonly detail: string };
@@ -67,7 +67,7 @@ export interface RejectExportStore {
 export type ClaimedExport = {
   readonly exportId: number;
   readonly attempt: number;
-  /** Attempts that count since the export was requested, or since its last turn has ended, including this one. */
+  /** Number of counted attempts since the export was requested, or since its last turn ended, including this one. */
   readonly tries: number;
   /** Seconds since the export was requested. */
   readonly openSeconds: number;
@@ -78,7 +78,7 @@ export type ClaimedExport = {
   /** True if objects of an earlier export may be in the folder. */
   readonly isNew: boolean;
   readonly source: JobSource;
-  /** Null for a file of an audience, which has no keys. */
+  /** Null for an audience file, which has no keys. */
   readonly keyType: KeyType | null;
   /** Whether the partner may send IDs without hyphens. */
   readonly unhyphenatedIds: boolean;
@@ -93,8 +93,8 @@ export type ExportOutcome =
 /** The queue of exports. It is independent of the lanes. */
 export interface RejectExportQueue {
   /**
-   * Claims a due export of a partner that has no other running export: the one that waits longest since it was requested,
-   * or since a turn of its partner has ended.
+   * Claims a due export of a partner that has no other running export: the one that has waited the longest since it was
+   * requested, or since its partner's last turn ended.
    */
   claim(leaseSeconds: number): Promise<ClaimedExport | null>;
   /** Lists the files of the export, whether or not they are complete. The list is empty before the first start. */
@@ -115,7 +115,10 @@ export interface RejectExportQueue {
   commitFile(claim: ClaimedExport, file: FileToExport, outcome: ExportOutcome): Promise<boolean>;
   /** Ends the export and the partner's turn, and deletes the credentials. Without a failure, the export fails if one of its files failed. */
   finish(claim: ClaimedExport, failure: ExportFailure | null, days: number): Promise<void>;
-  /** Releases the claim. The next attempt starts after this time. Unless this attempt `counts`, it is not one of `tries`. */
+  /**
+   * Releases the claim. The next attempt starts after this time. The attempt is included in `tries` only if it
+   * `counts`.
+   */
   postpone(claim: ClaimedExport, seconds: number, attempt: { readonly counts: boolean }): Promise<void>;
   /** Removes an expired export, unless it was requested again. */
   remove(claim: ClaimedExport): Promise<void>;
@@ -123,7 +126,7 @@ export interface RejectExportQueue {
 
 /** Reads files in ClickHouse and keeps only their rejected rows. */
 export interface RejectReader {
-  /** Drops what an earlier attempt left. The keys are null for files of an audience. */
+  /** Drops what an earlier attempt left. The keys are null for audience files. */
   open(
     claim: Pick<ClaimedExport, 'exportId' | 'attempt'>,
     kind: LoadTarget['kind'],

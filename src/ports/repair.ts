@@ -31,7 +31,10 @@ export type LaterChanges = {
   readonly hasReplace: boolean;
   /** Whether a foreign key may now refer to a different attribute. */
   readonly hasMovedKeys: boolean;
-  /** Whether the rows of the job are removed because they were not seen for the partner's number of days. */
+  /**
+   * Whether the rows of the job are removed because they have not been seen for the number of days that is set for the
+   * partner.
+   */
   readonly isUnseen: boolean;
 };
 

@@ -40,7 +40,7 @@ export type Comparison = {
   readonly order: Order;
   readonly offset: number;
   readonly limit: number | null;
-  /** A part of the attribute's name, in any case. */
+  /** A part of the attribute's name, in upper or lower case. */
   readonly name: string | null;
   readonly omitsSmall: boolean;
   readonly baseline: BaselineReport | null;
@@ -57,7 +57,7 @@ export interface CompositionStore {
   /** Returns the last report on an earlier load. Ignores reports from before the audience was cleared. */
   findEarlier(wanted: WantedReport, page: EntryPage): Promise<StoredReport | null>;
   /**
-   * Reads any number of entries together with their baseline counts. The totals are those of the entries with the name,
+   * Reads any number of entries together with their baseline counts. The totals cover the entries whose name matches,
    * including small ones. Returns null unless both reports are published.
    */
   compare(wanted: WantedReport, comparison: Comparison): Promise<StoredReport | null>;

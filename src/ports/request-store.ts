@@ -35,7 +35,10 @@ export interface RequestWindows {
 
 /** The caller on whose behalf statements run. Without a customer, the caller is the partner itself. */
 export type CallerScope = AudienceReach & {
-  /** The names of the caller in the audit log and in records. Absent for work that no request of the caller needs. */
+  /**
+   * The names of the caller in the audit log and in records. Absent for work that is not part of a request from the
+   * caller.
+   */
   readonly caller?: { readonly actor: string; readonly requester: string };
 };
 

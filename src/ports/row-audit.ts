@@ -16,7 +16,7 @@ export type RecordedImport = {
   readonly uniqueDevices: number;
   /** True if a later import or delete may have removed rows of this one. */
   readonly hasLater: boolean;
-  /** The most rows of this one that erasures of devices may have removed afterward. */
+  /** Maximum number of rows of this import that erasures may have removed afterward. */
   readonly erasedRows: number;
 };
 
@@ -37,7 +37,7 @@ export type RecordedAudience = Generation & {
   readonly uploadedByFiles: number;
   readonly uniqueDevices: number;
   readonly matchedDevices: number;
-  /** The most rows that erasures of devices may have removed after the counts were recorded. */
+  /** Maximum number of rows that erasures may have removed after the counts were recorded. */
   readonly erasedRows: number;
 };
 

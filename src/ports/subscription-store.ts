@@ -21,7 +21,7 @@ export type ObjectPage = {
   readonly state: ObjectState | undefined;
 };
 
-/** The subscriptions of partners. Every method throws `not_found` for a subscription that the partner does not have. */
+/** Partners' subscriptions. Every method throws `not_found` for a subscription that the partner does not have. */
 export interface SubscriptionStore {
   create(partnerId: PartnerId, request: NewSubscription, idempotency: IdempotentRequest | null): Promise<number>;
   /** Newest first. */
@@ -88,8 +88,8 @@ export interface SubscriptionQueue {
     leaseSeconds: number,
   ): Promise<boolean>;
   /**
-   * Ends the claim after a listing. Creates an import of the waiting objects if the trigger says so, in the same
-   * transaction. Returns null if the claim was lost.
+   * Ends the claim after a listing. If the condition of the trigger is met, creates an import of the waiting objects in
+   * the same transaction. Returns null if the claim was lost.
    */
   finish(
     claim: SubscriptionClaim,
@@ -100,20 +100,20 @@ export interface SubscriptionQueue {
       readonly hasTooManyObjects: boolean;
     },
   ): Promise<ListingResult | null>;
-  /** Gives the claim up after a failure. */
+  /** Releases the claim after a failure. */
   postpone(claim: SubscriptionClaim, seconds: number): Promise<void>;
   /**
-   * Makes the active subscriptions due whose prefix one of these keys of the shared bucket begins with. Does not wait for
-   * subscriptions that are locked, and returns their keys.
+   * Makes active subscriptions due if one of these keys in the shared bucket begins with their prefix. Does not wait
+   * for locked subscriptions, and returns their keys.
    */
   wake(keys: readonly string[]): Promise<readonly string[]>;
-  /** Removes versions that are gone for long, and deleted subscriptions without open imports. */
+  /** Removes versions that have been gone for a long time, and deleted subscriptions without open imports. */
   removeExpired(days: number, limit: number): Promise<number>;
 }
 
 /**
- * Tells which objects may have been created. Notifications can be lost, late, repeated, and untrue: they only start a
- * listing earlier.
+ * Tells which objects may have been created. Notifications can be lost, late, repeated, or untrue, so they only cause a
+ * listing to start earlier.
  */
 export interface ObjectNotifications {
   readonly port: number;

@@ -1,6 +1,6 @@
 import type { SuppressionList } from '../domain/suppression.ts';
 
-/** A change of the list. Hashes are in Base64. */
+/** A change to the list. Hashes are in Base64. */
 export type SuppressionChange = {
   readonly version: number;
   readonly isRemoval: boolean;

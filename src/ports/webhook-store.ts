@@ -21,7 +21,7 @@ export type DeliveryPage = {
   readonly statuses: readonly DeliveryStatus[] | undefined;
 };
 
-/** The webhooks of partners. Every method throws `not_found` for a webhook that the partner does not have. */
+/** Partners' webhooks. Every method throws `not_found` for a webhook that the partner does not have. */
 export interface WebhookStore {
   /** A repeated request with the same idempotency key returns the same secret. */
   create(
@@ -39,13 +39,16 @@ export interface WebhookStore {
     idempotency: IdempotentRequest | null,
   ): Promise<void>;
   remove(partnerId: PartnerId, id: number, idempotency: IdempotentRequest | null): Promise<void>;
-  /** Adds a secret. The older ones sign for another day. */
+  /** Adds a secret. Events are also signed with the older ones for another day. */
   rotate(partnerId: PartnerId, id: number, secret: Secret, idempotency: IdempotentRequest | null): Promise<Secret>;
   /** Logs a test event for this webhook and returns its sequence number. Throws if the webhook is disabled. */
   test(partnerId: PartnerId, id: number, idempotency: IdempotentRequest | null): Promise<number>;
   /** Newest first. */
   listDeliveries(partnerId: PartnerId, id: number, page: DeliveryPage): Promise<readonly Delivery[]>;
-  /** Sends one event again. Throws if the event does not exist, is not for this webhook, or the webhook is disabled. */
+  /**
+   * Sends one event again. Throws if the event does not exist or is not for this webhook, or if the webhook is
+   * disabled.
+   */
   replayEvent(partnerId: PartnerId, id: number, sequence: number, idempotency: IdempotentRequest | null): Promise<void>;
   /** Sends all events after a sequence number again. */
   replayAfter(partnerId: PartnerId, id: number, after: number, idempotency: IdempotentRequest | null): Promise<void>;
@@ -96,7 +99,7 @@ export interface WebhookQueue {
   ): Promise<DueEvents | null>;
   /** Records attempts and extends the claim. Returns false, and records nothing, if the claim was lost. */
   record(claim: WebhookClaim, attempted: AttemptRecord, leaseSeconds: number): Promise<boolean>;
-  /** Gives the claim up. `pauseSeconds` postpones the next claim. */
+  /** Releases the claim. `pauseSeconds` postpones the next claim. */
   release(claim: WebhookClaim, pauseSeconds: number): Promise<void>;
 }
 

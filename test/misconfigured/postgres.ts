@@ -94,7 +94,7 @@ export const postgresCases: readonly Case[] = [
         await setPrefix(`${partner.prefix}old/`);
         return { undo: () => setPrefix(partner.prefix) };
       },
-      { reason: never, doctor: /^Prefixes of partners: files were loaded from another prefix/ },
+      { reason: never, doctor: /^Prefixes of partners: files were loaded from a prefix other than/ },
     ),
   },
   {

@@ -18,7 +18,7 @@ const created: Event = 's3:ObjectCreated:*';
 
 /**
  * Creates the topic, and adds it to the notifications of the bucket. Keeps other notifications. The gateway queues the
- * notifications of a persistent topic, so that uploads wait neither for a receiver that is down nor for one that hangs.
+ * notifications of a persistent topic, so that uploads do not wait for a receiver that is down or hangs.
  */
 export async function ensureBucketNotifications(client: S3Client, owner: BucketOwner, endpoint: Secret): Promise<void> {
   const form = new URLSearchParams({
@@ -55,7 +55,7 @@ export async function findMissingNotifications(
   if (answer.status === 404) return `the topic ${own.TopicArn} does not exist, so the storage rejects every upload`;
   requireSuccess(answer, 'read the topic of the notifications');
   const address = /<EndpointAddress>([^<]*)<\/EndpointAddress>/.exec(answer.text)?.[1];
-  return address === endpoint.reveal() ? null : `the topic ${own.TopicArn} has another address or token`;
+  return address === endpoint.reveal() ? null : `the topic ${own.TopicArn} has a different address or token`;
 }
 
 /** Returns what is wrong if the storage should send no notifications, or null. */
@@ -68,7 +68,7 @@ export async function findRemainingNotifications(client: S3Client, { bucket }: B
 
 /**
  * Removes the notifications first. While a bucket refers to a topic that does not exist, the gateway rejects every
- * upload. The gateway rejects an empty configuration, so this request is Ceph's own.
+ * upload. The gateway rejects an empty configuration, so this uses a request that is specific to Ceph.
  */
 export async function removeBucketNotifications(client: S3Client, owner: BucketOwner): Promise<void> {
   const topics = await readTopics(client, owner.bucket);
@@ -89,7 +89,7 @@ async function readTopics(client: S3Client, bucket: string): Promise<TopicConfig
     const found = await client.send(new GetBucketNotificationConfigurationCommand({ Bucket: bucket }));
     return found.TopicConfigurations ?? [];
   } catch (error) {
-    // The bucket of a storage that does not implement notifications has none.
+    // If the storage does not implement notifications, the bucket has none.
     if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 501) return [];
     throw error;
   }

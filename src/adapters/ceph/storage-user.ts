@@ -7,7 +7,7 @@ export const userSchema = z.object({ keys: keysSchema });
 
 const successStatuses = new Set([200, 201, 204]);
 
-/** Each partner has a user of its own. */
+/** Each partner has its own user. */
 export function storageUserOf(partnerName: string): string {
   return `partner-${partnerName}`;
 }

@@ -25,7 +25,7 @@ const itemKind = { requested: 0, withdrawn: 1, exempt: 2, found: 3, other: 4 } a
 
 const columns = 'cycle_id, kind, list, item, hash';
 
-/** Published tables with a column `device`. Rows that are staged are those of jobs, which a cycle waits for. */
+/** Published tables with a column `device`. Staged rows belong to jobs, and a cycle waits for these jobs. */
 const deviceTables = [
   'device_attributes_local',
   'audience_devices_local',
@@ -73,7 +73,7 @@ function notExempt(cycleId: number): string {
   return `hash NOT IN ${hashesOfKind(cycleId, itemKind.exempt)}`;
 }
 
-/** The hashes whose devices are erased. */
+/** The hashes of the devices to erase. */
 function erasedHashes(cycleId: number): string {
   return `(SELECT hash FROM ${table} WHERE ${ofCycle(cycleId, itemKind.requested)} AND ${notExempt(cycleId)})`;
 }
@@ -104,7 +104,7 @@ async function dropKinds(engine: Engine, cycleId: number, kinds: readonly number
   await syncAllReplicas(engine, [table]);
 }
 
-/** The longest first line that is read. */
+/** Maximum length of the first line that is read. */
 const maxHeaderBytes = 1_024;
 
 /** Removes the first line. Throws if it is not the header. */
@@ -186,7 +186,7 @@ type Copied = {
   readonly from: number;
 };
 
-/** Gives shards the rows of all shards. Equal rows are merged. */
+/** Copies the rows of all shards to each shard. Equal rows are merged. */
 async function copyToShards(engine: Engine, { name, condition, copied, from }: Copied): Promise<void> {
   await syncAllReplicas(engine, [name]);
   const copy = `INSERT INTO ${name} (${copied}) SELECT ${copied}

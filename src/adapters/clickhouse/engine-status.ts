@@ -44,7 +44,7 @@ async function readReplica(server: Server, { isReplicated, ...place }: Place): P
   }
 }
 
-/** Error messages of ClickHouse can contain the whole query. */
+/** ClickHouse error messages can contain the whole query. */
 const maxProblemLength = 300;
 
 function describeError(error: unknown): string {

@@ -164,7 +164,7 @@ async function runUnlessAborted(
   const kill = (): void => {
     server
       .command({ query: 'KILL QUERY WHERE query_id = {id: String} SYNC', query_params: { id: query_id } })
-      .catch(() => undefined); // the statement then runs to its end
+      .catch(() => undefined); // if this fails, the statement runs to its end
   };
   signal.addEventListener('abort', kill);
   try {

@@ -248,8 +248,8 @@ async function push(engine: Engine, load: Load, what: Push): Promise<void> {
 }
 
 /**
- * A server lacks this version of the list if a later version has replaced it, or if the server was restored or added. The load
- * is tried again with the current version.
+ * A server lacks this version of the list if a later version has replaced it, or if the server was restored or added.
+ * The load is then tried again with the current version.
  */
 async function requiringList<T>({ suppression }: Load, run: () => Promise<T>): Promise<T> {
   try {

@@ -6,12 +6,12 @@ import { type Engine, type Server, onEveryServer, selectNumber, selectRows, serv
 import { endOfKeys, rejectColumnSql, reasonSql, rejectsSql } from './row-rule-sql.ts';
 
 /**
- * The prefix of the tables of exports. Backups and the checks of the schema skip tables whose name starts with `room_`,
- * also in the previous release.
+ * The prefix of export tables. Backups and schema checks skip tables whose name starts with `room_`, both in this
+ * release and in the previous one.
  */
 const prefix = 'room_rejects_';
 
-/** The statements run after those of loads, which a partner is waiting for. */
+/** The statements have a lower priority than those of loads, because a partner is waiting for a load. */
 const settings: ClickHouseSettings = {
   min_chunk_bytes_for_parallel_parsing: '4194304',
   max_execution_time: 6 * 3600,

@@ -7,7 +7,7 @@ import { eraseFrom } from './erasure/erase-table.ts';
 import { replicatedTables } from './migration-sql.ts';
 import { countStaged, dropExports } from './removal-stages.ts';
 
-/** IDs in one statement, so that it stays below the maximum size of a query. */
+/** Maximum number of IDs in one statement, so that it stays below the maximum size of a query. */
 const maxIds = 5_000;
 
 const loadTables = ['load_rejects_local', 'load_counts_local'] as const;
@@ -60,7 +60,7 @@ async function countRows(engine: Engine, partnerId: PartnerId): Promise<PlaceCou
   return counts;
 }
 
-/** Each replica has its own rows of the other tables, so that all servers are counted. */
+/** In the other tables, each replica has its own rows, so all servers are counted. */
 function untilInSync(engine: Engine, tables: readonly string[]): Promise<void> {
   return syncAllReplicas(
     engine,
@@ -96,7 +96,7 @@ async function countLoads(engine: Engine, partnerId: PartnerId, owners: LoadOwne
   for (const table of loadTables) {
     await untilInSync(engine, [table]);
     const conditions = await conditionsOf(engine, table, partnerId, owners);
-    // Without a condition, the table has no row of the partner.
+    // If there is no condition, the table contains no rows of the partner.
     const found = await Promise.all(
       (conditions.length === 0 ? ['0'] : conditions).map((one) => countWhere(engine, table, one)),
     );

@@ -13,7 +13,7 @@ const stagedTables = {
 } as const;
 
 type Kind = 'loads' | 'jobs' | 'exports';
-/** What is staged under an ID on one server: the rows in a shared table, or one table of its own. */
+/** What is staged under an ID on one server: either rows in a shared table, or a separate table. */
 type Staged = { readonly place: string; readonly kind: Kind; readonly id: number; readonly count: number };
 
 const tablePlace = 'staging_tables';

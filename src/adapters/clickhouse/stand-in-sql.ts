@@ -1,14 +1,14 @@
 /**
- * A suppressed row is stored under a stand-in instead of its device. Each attribute and each audience has stand-ins of its
- * own, so that rows of one device cannot be connected without the installation's key. With the key, a stand-in can be
- * recognized, and the rows of one device can be counted once.
+ * A suppressed row is stored under a stand-in instead of its device. Each attribute and each audience has its own
+ * stand-ins, so that the rows of one device cannot be connected without the installation's key. With the key, a
+ * stand-in can be recognized, and the rows of one device can be counted once.
  *
- * The second half of a stand-in is a mark of 16 bits and 48 bits of a keyed hash of the device in its scope. The first half is
- * the keyed hash of the device (56 bits), encrypted with a keyed hash of the second half. The last byte is free: it is chosen so
- * that the stand-in is on the shard of the device.
+ * The second half of a stand-in is a mark of 16 bits and 48 bits of a keyed hash of the device in its scope. The first
+ * half is the keyed hash of the device (56 bits), encrypted with a keyed hash of the second half. The last byte is
+ * free: it is chosen so that the stand-in is on the shard of the device.
  *
- * ClickHouse sorts UUIDs by their second half, so the stand-ins of an attribute or audience are adjacent. A valid advertising
- * ID has another variant (RFC 9562) and never has this mark.
+ * ClickHouse sorts UUIDs by their second half, so the stand-ins of an attribute or audience are adjacent. A valid
+ * advertising ID has another variant (RFC 9562) and never has this mark.
  */
 const mark = 0x5df3;
 
@@ -19,14 +19,14 @@ function keyed(values: string): string {
   return `sipHash64Keyed(${keySql}, ${values})`;
 }
 
-/** What a stand-in can be connected within, as an expression. */
+/** The scope within which stand-ins can be connected, as an expression. */
 export const standInScope = {
   known: 'toUInt64(0)',
   attribute: (id = 'attribute_id'): string => `toUInt64(2 * ${id})`,
   audience: (id = 'audience_id'): string => `toUInt64(2 * ${id} + 1)`,
 } as const;
 
-/** The scope of an audience as a parameter of a statement. */
+/** The scope of an audience, as a parameter of a statement. */
 export function audienceScope(audienceId: number): number {
   return 2 * audienceId + 1;
 }

@@ -30,7 +30,7 @@ export function clickhouseSuppressionList(engine: Engine): SuppressionEngine {
   };
 }
 
-/** Replaces the key of an installation that was restored from a backup of another. */
+/** Replaces the key if the installation was restored from a backup of another one. */
 async function writeKey(server: Server, key: string): Promise<void> {
   const keys = await selectRows<{ key: string }>(server, `SELECT toString(key) AS key FROM ${keyTable}`);
   if (keys.length === 1 && keys[0]?.key === key) return;
@@ -48,7 +48,7 @@ async function writeHashes(server: Server, { version, isRemoval, hashes }: Suppr
   await finished(stream.resume());
 }
 
-/** Removed hashes are copied, too, so that the latest change of each hash takes precedence. */
+/** Removed hashes are also copied, so that the latest change of each hash takes precedence. */
 async function copyMissing(server: Server, cluster: string): Promise<void> {
   await server.command({
     query: `INSERT INTO ${list} (hash, version, is_removed)

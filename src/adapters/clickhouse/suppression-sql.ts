@@ -4,9 +4,9 @@ import type { LoadTarget } from '../../ports/load-stage.ts';
 import { keyedHashOf, personOfHash, standInScope, standInSql } from './stand-in-sql.ts';
 
 /**
- * The in-memory set of one version of the suppression list. Each version has its own table, so a load is checked against
- * exactly the version that it records. A server without this version has no such table, and the load fails and is tried
- * again.
+ * The in-memory set for one version of the suppression list. Each version has its own table, so a load is checked
+ * against exactly the version that it records. A server without this version has no such table, and the load fails and
+ * is tried again.
  */
 export function suppressionSetName(version: number): string {
   if (!Number.isSafeInteger(version)) throw new TypeError(`${version} is not a version of the suppression list`);
@@ -16,8 +16,9 @@ export function suppressionSetName(version: number): string {
 export const suppressionSetPrefix = 'suppression_set_';
 
 /**
- * The first eight bytes of a hash. The set contains only these, because it is in memory: 256 MiB for ten million hashes.
- * With ten million hashes, the probability that a device that is not on the list has the prefix of one is 5 × 10⁻¹³.
+ * The first eight bytes of a hash. The set contains only these, because it is in memory: 256 MiB for ten million
+ * hashes. With ten million hashes, the probability that a device that is not on the list shares the prefix of a listed
+ * one is 5 × 10⁻¹³.
  */
 export function hashPrefix(hash: string): string {
   return `reinterpretAsUInt64(${hash})`;
@@ -40,7 +41,9 @@ function isCompleteSql({ version, hashes }: SuppressionList): string {
     WHERE database = currentDatabase() AND name = '${suppressionSetName(version)}'))`;
 }
 
-/** ClickHouse's errors for an expression `IN` a table that does not exist. Which one it is depends on the version. */
+/**
+ * ClickHouse's errors for an expression `IN` a table that does not exist. The error depends on the ClickHouse version.
+ */
 const missingTableErrors: ReadonlySet<string | undefined> = new Set(['UNKNOWN_TABLE', 'UNKNOWN_IDENTIFIER']);
 
 /**
@@ -54,9 +57,9 @@ export function isListMissing({ type, message }: ClickHouseError, { version, has
 }
 
 /**
- * Returns the columns that follow the row rule. `stand_ins` is empty unless the row is accepted and its device is on the list.
- * `is_sampled` says whether the row is in the sample from which partners see how many rows are suppressed. If the list is empty,
- * no row is hashed.
+ * Returns the columns that follow the row rule. `stand_ins` is empty unless the row is accepted and its device is on
+ * the list. `is_sampled` indicates whether the row is in the sample. From this sample, Inlet estimates the number of
+ * suppressed rows that partners see. If the list is empty, no row is hashed.
  */
 export function suppressionStep(list: SuppressionList, kind: LoadTarget['kind'], shards: number): string[][] {
   if (list.hashes === 0) return [[`CAST([], 'Array(UUID)') AS stand_ins`, 'toUInt8(0) AS is_sampled']];

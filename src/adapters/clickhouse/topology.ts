@@ -96,7 +96,7 @@ async function ownIdentity(shard: Server): Promise<string | null> {
   }
 }
 
-/** Asks every server of the cluster for its identity. Reaches the servers the same way a Distributed table does. */
+/** Queries the identity of every server in the cluster. Reaches the servers the same way a Distributed table does. */
 async function clusterOf(server: Server, cluster: string, canSkip: boolean): Promise<ObservedServer['cluster']> {
   const shards = await selectRows<{ number: number; weight: number; replicas: string; internal: number }>(
     server,

@@ -8,7 +8,7 @@ const apiKey = new Secret('the-key');
 const item = { id: 'A7kP2xQ9Lm4R', hash: '250KY6lOgzYUB3EHrkbDCE2kMEZQE69SF38muhoDudI=' };
 const { signal } = new AbortController();
 
-describe('the client of DROP', () => {
+describe('the DROP client', () => {
   let server: DropServer;
   beforeEach(async () => {
     server = await startDropServer(apiKey.reveal());
@@ -32,7 +32,7 @@ describe('the client of DROP', () => {
     expect(await api().download(signal)).toMatchObject({ is: 'delayed', reason: 'previous_batch' });
   });
 
-  it('uploads each name once, and amends the batch that is answered', async () => {
+  it('uploads each name only once, and amends the answered batch', async () => {
     server.add({ lists: { MAID: [item], Email: [{ ...item, id: 'B7kP2xQ9Lm4R' }] } });
     await api().download(signal);
     const file = { name: '20260801_4821_MAID.csv', content: answers() };
@@ -48,7 +48,7 @@ describe('the client of DROP', () => {
     expect(await api().amend(file, signal)).toMatchObject({ is: 'accepted' });
   });
 
-  it('tries later while DROP is closed or cannot be reached', async () => {
+  it('reports a delay while DROP is closed or cannot be reached', async () => {
     server.behavior.isClosed = true;
     expect(await api().download(signal)).toMatchObject({ is: 'delayed', reason: 'drop' });
     server.behavior.isClosed = false;
@@ -67,7 +67,7 @@ describe('the client of DROP', () => {
   });
 });
 
-describe('the client of DROP, with a faulty server', () => {
+describe('the DROP client with a faulty server', () => {
   let scripted: ScriptedServer | undefined;
   afterEach(() => scripted?.close());
   const apiOf = async (answer: Parameters<typeof startScriptedServer>[0]) => {
@@ -75,13 +75,13 @@ describe('the client of DROP, with a faulty server', () => {
     return httpDropApi({ url: scripted.url, apiKey, timeoutMs: 1_000 });
   };
 
-  it('does not follow a redirect, which would get the key', async () => {
+  it('does not follow a redirect, so that the key is not sent to its target', async () => {
     const api = await apiOf((response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end());
     expect(await api.download(signal)).toMatchObject({ is: 'delayed', reason: 'drop' });
     expect(scripted?.seen).toHaveLength(1);
   });
 
-  it('waits as long as Retry-After says, but at most a day', async () => {
+  it('waits for the time in Retry-After, but at most a day', async () => {
     const api = await apiOf((response) => sendJson(response, 429, { message: 'slow' }, { 'retry-after': '99999999' }));
     expect(await api.download(signal)).toMatchObject({ reason: 'drop', retryAfterSeconds: 86_400 });
   });
@@ -110,7 +110,7 @@ describe('the client of DROP, with a faulty server', () => {
     expect(await api.download(signal)).toMatchObject({ reason: 'drop', message: 'a [31mb' });
   });
 
-  it('gives up on a server that does not answer', async () => {
+  it('gives up if the server does not respond', async () => {
     const api = await apiOf(() => undefined);
     expect(await api.download(signal)).toMatchObject({ is: 'delayed', reason: 'drop' });
   });

@@ -12,7 +12,7 @@ type Settings = { readonly url: string; readonly apiKey: Secret; readonly timeou
 /** Time for a whole request. An archive can have 2 GB. */
 const defaultTimeoutMs = 3_600_000;
 
-/** The largest response that is read as a message. */
+/** Maximum size of a response that is read as a message. */
 const maxResponseBytes = 1024 * 1024;
 const maxMessageLength = 300;
 
@@ -46,7 +46,7 @@ export function httpDropApi({ url, apiKey, timeoutMs = defaultTimeoutMs }: Setti
     if (response.status !== 202 && response.status !== 400) return delayOf(response, answer.message);
     if (answer.accepted.includes(name)) return { is: 'accepted', message: answer.message };
     const reason = answer.rejected.get(name);
-    // A file that the response does not name can have been accepted.
+    // A file that the response does not name may have been accepted.
     if (response.status === 202 && reason === undefined)
       return { ...delay('drop', response, 'The response does not name the file.'), isUncertain: true };
     return { is: 'rejected', message: reason ?? answer.message };
@@ -78,7 +78,7 @@ function delay(reason: DropDelay['reason'], response: Response | null, message: 
   return { is: 'delayed', reason, retryAfterSeconds, message, isUncertain: false };
 }
 
-/** Temporary errors are tried again. All others need the operator. */
+/** Temporary errors are tried again. All others require the operator to act. */
 function delayOf(response: Response, message: string): DropDelay {
   const { status } = response;
   if (status === 429) return delay('drop', response, message);
@@ -88,7 +88,7 @@ function delayOf(response: Response, message: string): DropDelay {
   throw new Failure('invalid_request', `DROP answered with status ${status}: ${message} ${action}`);
 }
 
-/** DROP delivers an archive once, so that only the documented message counts as such. */
+/** DROP delivers an archive only once, so only the documented message counts as a message. */
 async function readContent(response: Response): Promise<DownloadResult> {
   const chunks = chunksOf(response);
   const read: Buffer[] = [];
@@ -148,7 +148,7 @@ type Answer = {
   readonly rejected: ReadonlyMap<string, string>;
 };
 
-/** The body of an error can be anything, for example a page of a proxy. */
+/** The body of an error can be anything, for example a page from a proxy. */
 async function readAnswer(response: Response): Promise<Answer> {
   const json = parseJson(await readText(response));
   const message = textOf(fieldOf(json, 'message')) || `status ${response.status}`;
@@ -184,7 +184,7 @@ function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** The text is printed, so that it must not contain control characters. */
+/** The text is printed, so it must not contain control characters. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value.replaceAll(/\p{Cc}/gu, ' ').slice(0, maxMessageLength) : '';
 }

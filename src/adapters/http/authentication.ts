@@ -39,7 +39,8 @@ export function addAuthentication(api: Api, deps: IdentityDeps): void {
       requireScope(caller, requiredScopeOf(request));
       if (caller.session) requireAllowedOperation(caller.session, calledOperation(request));
     };
-    // First, so that a tab that still shows an earlier user learns of it before it learns what the new user may do.
+    // Runs first, so that a tab that still shows the previous user is told so before it learns what the new user can
+    // do.
     requireOwnRequest(request);
     requireAccess(callerOf(request));
     addAccessCheck(request, async () => requireAccess(toCallerOf(await identifyAgain(request))));
@@ -201,7 +202,7 @@ export function scopeOf(request: FastifyRequest): AudienceScope {
   return scope;
 }
 
-/** Returns the ID of the user token. Null without one, and for a token that an issuer has issued. */
+/** Returns the ID of the user token, or null if there is none or an OpenID Connect issuer issued it. */
 export function userTokenIdOf(request: FastifyRequest): number | null {
   return customers.get(request)?.userTokenId ?? null;
 }

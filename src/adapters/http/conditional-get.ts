@@ -103,7 +103,7 @@ export function closeOnDisconnect(reply: FastifyReply, subscription: Pick<Subscr
 
 /**
  * Computes the representation of each state once, regardless of the number of subscribers. `essence` selects the data
- * from which the ETag is computed. It omits fields that change with the clock.
+ * from which the ETag is computed. It omits fields that change as time passes.
  */
 export function memoizeRepresentation<State extends object, Rec extends { readonly status: JobStatus }>(
   recordOf: (state: State) => Rec,

@@ -25,7 +25,7 @@ export type IdentityDeps = {
   readonly console: (SessionDeps & { readonly cookies: CookieNames }) | null;
 };
 
-/** Who sent a request: the holder of an API key, or a user of the console. */
+/** Who sent a request: the holder of an API key, or a console user. */
 export type Identity = { readonly caller: Caller } | { readonly session: ConsoleSession };
 
 export type Identification = {
@@ -33,7 +33,10 @@ export type Identification = {
   readonly identify: (request: FastifyRequest, reply: FastifyReply) => Promise<Identity>;
   /** Identifies the sender of a long request again. */
   readonly identifyAgain: (request: FastifyRequest) => Promise<Identity>;
-  /** Rejects a request with a cookie that another site may have started, or that names a customer itself. */
+  /**
+   * Rejects a request with a cookie if another site may have started the request, or if the request names a customer
+   * itself.
+   */
   readonly requireOwnRequest: (request: FastifyRequest) => void;
 };
 

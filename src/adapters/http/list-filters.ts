@@ -17,9 +17,9 @@ const statuses = z
   })
   .transform((list) => statusCodes.filter((code) => list.includes(String(code))))
   .optional()
-  .meta({ description: 'Only entries with one of these statuses, separated by commas.', examples: ['0,1'] });
+  .meta({ description: 'Only entries with one of these statuses. Separate several statuses with commas.', examples: ['0,1'] });
 
-/** PostgreSQL rejects NUL. Names of files can contain any other character. */
+/** PostgreSQL rejects NUL. File names can contain any other character. */
 function text(name: string, max: number) {
   return z
     .string()
@@ -69,12 +69,12 @@ export const audienceListQuery = pageQuery(1000, 1000).extend({
   status: statuses,
   name: text('name', 256)
     .optional()
-    .meta({ description: 'Only audiences whose name contains this text, in any case.', examples: ['summer'] }),
+    .meta({ description: 'Only audiences whose name contains this text, in upper or lower case.', examples: ['summer'] }),
   customer: text('customer', 100)
     .optional()
     .meta({
       description:
-        'The name of one of your customers, whose audiences are listed instead of your own. `*` lists your own and those of all customers. Not allowed together with a user token.',
+        'The name of one of your customers, whose audiences are listed instead of your own. `*` lists your own audiences and those of all customers. Not allowed together with a user token.',
       examples: ['*'],
     }),
   ...created,
@@ -98,5 +98,5 @@ export const errorListQuery = pageQuery(maxErrors, 100).extend({
     .meta({ description: 'Only errors with this code.', examples: ['invalid_id'] }),
   file: text('file', 2400)
     .optional()
-    .meta({ description: 'Only errors of the file with exactly this path, as the list shows it.' }),
+    .meta({ description: 'Only errors in the file with exactly this path, as shown in the list.' }),
 });

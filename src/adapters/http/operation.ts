@@ -123,7 +123,7 @@ declare module 'fastify' {
   }
 }
 
-/** A parameter that a write does not know may change what it means, such as `dry_run`, so it is not ignored. */
+/** Writes reject unknown parameters, such as `dry_run`, because a caller may rely on their effect. */
 const noParameters = z.strictObject({});
 
 export function addRoute<Deps>(api: Api, deps: Deps, route: Route<Deps>): void {

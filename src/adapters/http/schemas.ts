@@ -10,7 +10,7 @@ export const status = z.literal([0, 1, 2, 3]).meta({ description: '0 pending, 1 
 
 export const suppressed = z.int().meta({
   description:
-    'Rows whose data is not stored because a deletion or an opt-out applies to their devices. An estimate in thousands, so that it does not reveal which devices these are. All other counts include these rows.',
+    'Rows whose data is not stored because a deletion or an opt-out applies to their devices. The number is an estimate in thousands, so that it does not reveal which devices these are. All other counts include these rows.',
 });
 
 /** A numeric code in a request. The error lists the valid values with their meanings. */
@@ -62,7 +62,7 @@ export const userTokenParams = customerParams.extend({ token_id: pathId('ID of t
 /** Foreign keys in a request. A foreign key has at most 200 characters. */
 export const foreignKeyList = z.array(z.string().max(400)).max(maxForeignKeysPerRequest);
 export const appendParams = audienceParams.extend({
-  append_id: pathId('The `append_id` in the history or in the file list of the audience.', 72),
+  append_id: pathId("The `append_id` in the audience's history or file list.", 72),
 });
 
 /**
@@ -82,10 +82,10 @@ export function requester(description: string) {
   return z
     .string()
     .nullable()
-    .meta({ description: `${description} Null if an operator, a subscription, or an earlier release did it.` });
+    .meta({ description: `${description} Null if an operator or a subscription did it, or if it was done in an earlier release.` });
 }
 
-/** The files that a retry loads. Without a default, so that the fingerprint of an earlier request stays the same. */
+/** The files that a retry loads. It has no default, so that the fingerprint of an earlier request stays the same. */
 export const retriedFilesField = z.enum(retriedFiles, { error: 'files must be "all" or "failed".' }).optional().meta({
   description:
     '`all` (default): every file under the path. `failed`: only the files that failed or were canceled, in their current version.',
@@ -95,7 +95,7 @@ export const audienceFileParams = audienceParams.extend({
   file_id: z
     .string()
     .max(32)
-    .meta({ description: "The entry's `file_id` in the file list of the audience.", examples: ['71'] }),
+    .meta({ description: "The entry's `file_id` in the audience's file list.", examples: ['71'] }),
 });
 
 export const uploadParams = z.object({

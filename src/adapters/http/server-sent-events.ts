@@ -55,7 +55,7 @@ export async function streamEvents<State, Rec>(
 }
 
 /**
- * Reads the next state only after the previous event was sent. A slow client therefore skips states and uses no
+ * Reads the next state only after the previous event has been sent. A slow client therefore skips states and uses no
  * additional memory.
  */
 async function* events<State, Rec>(

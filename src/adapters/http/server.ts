@@ -115,7 +115,7 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
     serverFactory: (handler) =>
       createHttpServer({ ...httpLimits, maxHeaderBytes: requestLimits.maxHeaderBytes, tls }, handler),
     trustProxy: httpLimits.trustedProxies.length > 0 ? [...httpLimits.trustedProxies] : false,
-    // Ignore request IDs from callers, because IDs of different callers could collide in the log.
+    // Ignore request IDs from callers, because IDs from different callers could collide in the log.
     genReqId: () => randomUUID(),
     // The ID of an upload contains the path of its file.
     routerOptions: { maxParamLength: 4_096 },

@@ -68,10 +68,10 @@ describe('the limit on invalid keys', () => {
     expect(maxConcurrent).toBeGreaterThan(1);
   });
 
-  it('does not count a session that was valid and has ended, and looks it up no more', async () => {
+  it('neither counts nor looks up a session that was valid and has ended', async () => {
     expect(await send('Bearer good-session')).toBe(200);
     hasEnded = true;
-    // An open page goes on sending it, with several requests at once.
+    // An open page keeps sending it, in several concurrent requests.
     expect(await Promise.all(times(most * 2, () => send('Bearer good-session')))).toEqual(times(most * 2, () => 401));
     const before = lookups.length;
     expect(await send('Bearer good-session')).toBe(401);

@@ -8,8 +8,8 @@ import { type RequestLimits, requestWindowSeconds } from '../../domain/limits.ts
 import { parseAddress } from '../../domain/network-address.ts';
 
 /**
- * Maximum number of valid keys, and of ended sessions, kept in memory. One that was evicted is throttled like an
- * unrecognized key.
+ * Maximum number of valid keys, and of ended sessions, kept in memory. An evicted one is throttled like an unrecognized
+ * key.
  */
 const maxKnownKeys = 10_000;
 /**
@@ -25,7 +25,7 @@ export type Credential = {
   readonly text: string;
   /** Whether Inlet could have issued it. */
   readonly isWellFormed: boolean;
-  /** Whether it never becomes valid again once it has ended, as the token of a session. */
+  /** Whether it never becomes valid again once it has ended, like the token of a session. */
   readonly endsForGood?: boolean;
 };
 
@@ -38,13 +38,13 @@ export type Guard = <T>(
 ) => Promise<T>;
 
 /**
- * Throttles an address that has sent too many invalid keys. While it is throttled, at most one of its keys per second is
- * looked up. Keys that were valid earlier in this process are exempt. Otherwise, an attacker could lock out all users
- * behind the same address. Unrecognized keys are looked up one at a time. This keeps the count exact under concurrency
- * and limits the lookups to one database connection.
+ * Throttles an address that has sent too many invalid keys. While it is throttled, at most one of its keys per second
+ * is looked up. Keys that were valid earlier in this process are exempt. Otherwise, an attacker could lock out all
+ * users behind the same address. Unrecognized keys are looked up one at a time. This keeps the count exact under
+ * concurrency and limits the lookups to one database connection.
  *
- * The token of a session that was valid here and has ended is not a guess. An open page can go on sending it, so it is
- * rejected without a lookup and without being counted against its address.
+ * The token of a session that was valid in this process and has ended is not a guess. An open page can keep sending it,
+ * so it is rejected without a lookup and without being counted against its address.
  */
 export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimits, 'wrongKeysPerAddress'>): Guard {
   const counts = countWrongKeys(wrongKeysPerAddress, requestWindowSeconds);

@@ -6,7 +6,7 @@ type Entity = { readonly bucket: { readonly name: string }; readonly object: { r
 const entity = (key: string, bucket = 'files'): Entity => ({ bucket: { name: bucket }, object: { key } });
 const records = (...entities: Entity[]): string => JSON.stringify({ Records: entities.map((s3) => ({ s3 })) });
 
-/** The example of the Amazon S3 User Guide. */
+/** The example from the Amazon S3 User Guide. */
 const event = (key: string, changes: object = {}, bucket = 'files'): string =>
   JSON.stringify({
     version: '0',
@@ -36,12 +36,12 @@ const event = (key: string, changes: object = {}, bucket = 'files'): string =>
   });
 
 describe('keysInNotification', () => {
-  it('reads the records of Ceph', () => {
+  it('reads records from Ceph', () => {
     expect(keysInNotification(records(entity('a/1.csv'), entity('a/2.csv')), 'files')).toEqual(['a/1.csv', 'a/2.csv']);
     expect(keysInNotification(records(), 'files')).toEqual([]);
   });
 
-  it('reads an event of Amazon EventBridge, and does not decode its key', () => {
+  it('reads an event from Amazon EventBridge, and does not decode its key', () => {
     expect(keysInNotification(event('acme/in/1.csv'), 'files')).toEqual(['acme/in/1.csv']);
     for (const key of ['a b+c.csv', 'a%20b%2F.csv', 'ä/日本.csv', '2026-11-19T11:00:00.csv'])
       expect(keysInNotification(event(key), 'files')).toEqual([key]);

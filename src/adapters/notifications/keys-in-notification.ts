@@ -17,7 +17,7 @@ const eventSchema = z
 
 const notificationSchema = z.union([recordsSchema, eventSchema]);
 
-/** Returns the keys of the objects in the bucket, or null if the body is not a notification of new objects. */
+/** Returns the keys of the objects in the bucket, or null if the body is not a notification about new objects. */
 export function keysInNotification(body: string, bucket: string): string[] | null {
   let parsed: unknown;
   try {
@@ -32,7 +32,7 @@ export function keysInNotification(body: string, bucket: string): string[] | nul
     .map(({ object }) => object.key);
 }
 
-/** PostgreSQL rejects a query with a NUL character, and with it all other keys of the query. */
+/** PostgreSQL rejects the whole query, with all of its keys, if one key contains a NUL character. */
 function mayBeKey(key: string): boolean {
   return key.length <= maxKeyLength && !key.includes('\0');
 }

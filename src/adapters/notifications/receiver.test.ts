@@ -38,7 +38,7 @@ describe('the receiver of notifications', { timeout: 30_000 }, () => {
   const post = async (url: string, text: string): Promise<number> =>
     (await fetch(url, { method: 'POST', body: text })).status;
 
-  it('passes the keys of the bucket on, and accepts the older token', async () => {
+  it('passes on the keys in the bucket, and accepts the older token', async () => {
     const url = await start();
     expect(await post(url + token, body('acme/ä b.csv'))).toBe(204);
     expect(await post(`${url}the-older-token`, body('acme/2.csv'))).toBe(204);
@@ -47,7 +47,7 @@ describe('the receiver of notifications', { timeout: 30_000 }, () => {
     expect(outcomes).toEqual(['accepted', 'accepted', 'accepted']);
   });
 
-  it('passes the keys of subscriptions on again that were locked', async () => {
+  it('passes on the keys of locked subscriptions again', async () => {
     const url = await start(async (found) => {
       await passOn(found);
       return keys.length < 3 ? found : [];
@@ -65,7 +65,7 @@ describe('the receiver of notifications', { timeout: 30_000 }, () => {
     expect(new Set(outcomes)).toEqual(new Set(['rejected']));
   });
 
-  it('ignores what is not a notification, so that the storage does not repeat it', async () => {
+  it('ignores requests that are not notifications, so that the storage does not repeat them', async () => {
     const url = await start();
     for (const text of ['', '{', '[]', '{"Records":[{}]}']) expect(await post(url + token, text)).toBe(204);
     expect(outcomes).toEqual(['rejected', 'rejected', 'rejected', 'rejected']);
@@ -79,7 +79,7 @@ describe('the receiver of notifications', { timeout: 30_000 }, () => {
     expect(outcomes).toEqual(['rejected']);
   });
 
-  it('responds while the keys cannot be passed on, and drops those above the limit', async () => {
+  it('responds even while the keys cannot be passed on, and drops keys above the limit', async () => {
     const { promise, resolve } = Promise.withResolvers<readonly string[]>();
     let isBlocked = false;
     const url = await start(() => {

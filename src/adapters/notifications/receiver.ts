@@ -8,10 +8,13 @@ import { keysInNotification } from './keys-in-notification.ts';
 
 export const notificationsPath = '/notifications/';
 
-/** A notification of Ceph is about 2 KB long, and an event of Amazon EventBridge about 1 KB. */
+/** A notification from Ceph is about 2 KB long, and an event from Amazon EventBridge is about 1 KB long. */
 const maxBodyBytes = 256 * 1024;
 const maxConnections = 100;
-/** The keys that wait to be passed on. More are dropped, and the next regular listing finds their objects. */
+/**
+ * Maximum number of keys that wait to be passed on. Further keys are dropped, and the next regular listing finds their
+ * objects.
+ */
 const maxKeys = 10_000;
 const passEveryMs = 100;
 
@@ -31,8 +34,8 @@ type Settings = {
 };
 
 /**
- * Receives notifications of new objects over HTTP, in the formats of S3 and of Amazon EventBridge. Responds before it
- * passes the keys on, so that the storage never waits for PostgreSQL.
+ * Receives notifications of new objects over HTTP, in the formats of S3 and Amazon EventBridge. Responds before it
+ * passes on the keys, so that the storage never waits for PostgreSQL.
  */
 export async function receiveNotifications(settings: Settings): Promise<ObjectNotifications> {
   const { host, port, onKeys, record, log } = settings;

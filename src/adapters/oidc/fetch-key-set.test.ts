@@ -90,7 +90,7 @@ describe('fetchKeySet', () => {
   it.each<[string, RequestListener]>([
     ['does not respond', () => undefined],
     [
-      'sends a byte at a time',
+      'sends one byte at a time',
       (_request, response) => {
         const timer = setInterval(() => void response.write(' '), 20);
         response.on('close', () => clearInterval(timer));

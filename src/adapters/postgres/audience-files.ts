@@ -20,7 +20,7 @@ export function inScope({ partnerId, customerId }: AudienceReach): RawBuilder<bo
 
 /**
  * Selects the file entries of the audience's live generation. The entries are every loaded version of a file, the
- * newest failed attempt of each file, and the paths without files. Decision 5: a dismissed entry does not decide the
+ * newest failed attempt of each file, and the paths without files. Decision 5: a dismissed entry does not affect the
  * status of the audience. The enclosing query must provide `audience`.
  */
 export const audienceFiles: RawBuilder<unknown> = sql`

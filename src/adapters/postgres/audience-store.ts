@@ -292,7 +292,8 @@ async function insertLoad(tx: Tx, load: NewLoad): Promise<void> {
 /**
  * Clears an audience. Starts an empty generation, records the old generation for purging, and ends the audience's open
  * jobs. Only a few rows change, regardless of the audience's size. The jobs end in this transaction, so a worker that
- * is loading one of them cannot commit. One event reports all of this, and the files in progress have none.
+ * is loading one of them cannot commit. One event reports all of this, and the files in progress get no separate
+ * events.
  */
 async function emptyAudience(
   deps: Deps,

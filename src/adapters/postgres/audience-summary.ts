@@ -16,7 +16,7 @@ import {
 } from './job-progress.ts';
 import { type ErrorRow, toError } from './lane/jobs.ts';
 
-// What all file entries of an audience add up to. The list of entries is paged, so a caller cannot add them up itself.
+// Totals over all file entries of an audience. The list of entries is paged, so a caller cannot compute them itself.
 
 /** The caller has found the audience. */
 export async function selectAudienceSummary(
@@ -65,9 +65,9 @@ async function selectProgress(tx: Tx, partnerId: PartnerId, isAudience: RawBuild
 }
 
 /**
- * Selects each reason once, with the number of files or rows and the first of them: failed files and paths without files,
- * then rejected rows. Only entries that decide the status of the audience count. The text of a failure is about one file,
- * so it is left out if several files failed for the same reason.
+ * Selects each reason once, with the number of files or rows and the first of them: failed files and paths without
+ * files, then rejected rows. Only entries that affect the status of the audience count. The text of a failure describes
+ * one file, so it is left out if several files failed for the same reason.
  */
 async function selectReasons(tx: Tx, isAudience: RawBuilder<unknown>): Promise<ImportLogError[]> {
   const { rows } = await sql<ErrorRow>`

@@ -12,13 +12,13 @@ const columns = [
   'failure',
 ] as const;
 
-/** A backup every hour for more than a month. */
+/** Enough for a backup every hour for more than a month. */
 const kept = 1_000;
 
 export function postgresBackupHistory(db: Database): BackupHistory {
   const newestFirst = () => db.selectFrom('backup').select(columns).orderBy('id', 'desc');
   return {
-    // In one transaction, so that a failed call leaves no record and can be repeated.
+    // Runs in one transaction, so that a failed call leaves no record and can be repeated.
     record: (backup) => db.transaction().execute((tx) => insertRecord(tx, backup)),
     list: (limit) => newestFirst().limit(limit).execute(),
     findNewestComplete: async () =>

@@ -15,7 +15,7 @@ const pollMs = 50;
 /** Background work that holds the migration lock gives way within this time. */
 const giveWayMs = 15_000;
 
-/** Opens a backup of PostgreSQL. One session holds the locks and the transaction whose snapshot is dumped. */
+/** Starts a PostgreSQL backup. One session holds the locks and the transaction whose snapshot is dumped. */
 export async function openControlBackup(url: Secret, toolFolder: string): Promise<ControlBackup> {
   const session = new Client({ connectionString: url.reveal(), application_name: 'inlet-backup', keepAlive: true });
   await session.connect();

@@ -4,7 +4,7 @@ import type { CycleErasures } from '../../ports/drop.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { postgresOperatorErasures } from './operator-erasures.ts';
 
-/** The erasures of a cycle of DROP are those of an operator, under the name of the cycle. */
+/** The erasures in a DROP cycle are recorded as erasures of an operator, under the name of the cycle. */
 export function postgresCycleErasures(db: Database): CycleErasures {
   return {
     begin: async (cycleId) => {
@@ -20,7 +20,7 @@ export function postgresCycleErasures(db: Database): CycleErasures {
         .where('erasure.id', '=', id)
         .where('erasure_batch.step', '=', 'receive')
         .executeTakeFirst();
-      // The list comes from the archive, so that its digest is that of the archive.
+      // The list comes from the archive, so it has the digest of the archive.
       const list = { ids: devices, invalidLines: 0, salt: '', digest: sha256 };
       if (isOpen) await postgresOperatorErasures(db).complete(id, list);
     },

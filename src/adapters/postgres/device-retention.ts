@@ -7,7 +7,7 @@ import { advisoryLocks, withSessionLock } from './db/advisory-locks.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { lockLane, tryStartWork } from './lane/lane-store.ts';
 
-/** After a change of the setting, the operator has this time to correct it before rows are removed. */
+/** After a change to the setting, the operator has this much time to correct it before rows are removed. */
 const hoursAfterChange = 1;
 
 const isDue = sql`due_at <= now()
@@ -50,7 +50,7 @@ export function postgresDeviceRetention(db: Database): DeviceRetention {
 /** Takes the lock on the lane, which a repair holds while it restores rows. */
 async function begin(tx: Tx, partnerId: PartnerId, jobDays: number): Promise<UnseenRemoval | null> {
   const { suspended_at: suspendedAt } = await lockLane(tx, partnerId);
-  // A backup must contain either the rows or the record that they are removed.
+  // A backup must contain either the rows or the record of their removal.
   if (!(await tryStartWork(tx))) return null;
   const state = await tx
     .selectFrom('device_retention')
@@ -111,7 +111,7 @@ async function finish(tx: Tx, { partnerId, lastSeq }: UnseenRemoval): Promise<vo
     VALUES ('device_retention.delete', audit_actor(), ${partnerId}, ${JSON.stringify(detail)}::jsonb)`.execute(tx);
 }
 
-/** Records the last positions of jobs that are about to be removed, because nothing else shows afterward how old they are. */
+/** Records the last positions of jobs that are about to be removed, because nothing else shows their age afterward. */
 export async function recordForgotten(tx: Tx, isForgotten: RawBuilder<boolean>): Promise<void> {
   await sql`
     INSERT INTO device_retention (partner_id, forgotten_seq)

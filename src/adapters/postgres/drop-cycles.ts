@@ -11,7 +11,8 @@ export function postgresDropCycles(db: Database): DropCycles {
       db.transaction().execute(async (tx) => {
         await sql`
           INSERT INTO drop_fetch DEFAULT VALUES ON CONFLICT (is_only) DO UPDATE SET tried_at = now()`.execute(tx);
-        // The condition keeps a claim from using up an ID. The constraint decides between two commands.
+        // The condition prevents a claim from using up an ID. The constraint decides which of two concurrent commands
+        // succeeds.
         await sql`
           INSERT INTO drop_cycle (step) SELECT 'download' WHERE NOT EXISTS (
             SELECT FROM drop_cycle WHERE finished_at IS NULL) ON CONFLICT DO NOTHING`.execute(tx);
@@ -102,7 +103,7 @@ export function postgresDropCycles(db: Database): DropCycles {
   };
 }
 
-/** Every claim has its own number, so that a command that lost its claim changes nothing. */
+/** Every claim has its own number, so that a command that has lost its claim cannot change anything. */
 function isHeld({ id, claim }: ClaimedCycle): RawBuilder<boolean> {
   return sql<boolean>`(id = ${id} AND claim = ${claim} AND finished_at IS NULL)`;
 }
@@ -113,7 +114,7 @@ function isLost({ id }: ClaimedCycle): Error {
 
 async function advance(tx: Tx, cycle: ClaimedCycle, change: CycleChange): Promise<ClaimedCycle> {
   const { archive = cycle.archive, policy = cycle.policy, erasureList: list = cycle.erasureList } = change;
-  // The time is of another clock. least and greatest ignore null.
+  // The time is from another clock. least and greatest ignore null.
   const received = sql<Date>`least(${change.receivedAt ?? null}::timestamptz, now())`;
   const { rows } = await sql<CycleRow>`
     UPDATE drop_cycle SET step = ${change.step}, waiting_for = NULL, failure_detail = NULL,
@@ -137,7 +138,7 @@ async function advance(tx: Tx, cycle: ClaimedCycle, change: CycleChange): Promis
   return toClaimed(rows[0]);
 }
 
-/** A file with a message that was not accepted was refused. */
+/** A file that was not accepted but has a message was refused. */
 async function noteRefused(
   db: Database | Tx,
   cycleId: number,

@@ -34,13 +34,13 @@ async function selectOpenBatches(tx: Tx): Promise<OpenBatch[]> {
   }));
 }
 
-/** More than a batch has, because some of them are of partners with open loads or have a file. */
+/** More requests than a batch can have, because some of them belong to partners with open loads or have a file. */
 const requestsRead = 10 * maxRequestsPerBatch;
 
 /**
- * All waiting requests of partners without open loads become one batch. If the oldest request is of a partner with open
- * loads, its partner gets a batch of its own, so that only its requests wait for them. A partner with an open batch waits
- * for its end. Of files, which can be long, a batch contains only the oldest.
+ * All waiting requests of partners without open loads become one batch. If the oldest request belongs to a partner with
+ * open loads, this partner gets a separate batch, so that only its requests wait for the loads. A partner with an open
+ * batch waits until that batch ends. Files can be long, so a batch contains only the oldest request with a file.
  */
 async function startBatch(tx: Tx): Promise<number | null> {
   const { rows: waiting } = await sql<{ id: number; partner_id: PartnerId; is_file: boolean }>`
@@ -79,7 +79,10 @@ const openLoads: RawBuilder<unknown> = sql`(
       SELECT load_id, partner_id FROM repair_load WHERE started_at > ${oldestRepair}
     )`;
 
-/** Counts the open loads of all partners (null), or of these, that were claimed up to the last load of the batch. */
+/**
+ * Counts open loads that were claimed up to the last load of the batch. Counts the loads of these partners, or of all
+ * partners (null).
+ */
 export async function countOpenLoads(
   db: Database,
   lastLoadId: number,

@@ -82,12 +82,12 @@ export function postgresErasureQueue(db: Database, sealer: Sealer): ErasureQueue
   };
 }
 
-/** Every claim has its own number, so that a worker that lost its claim changes nothing. */
+/** Every claim has its own number, so that a worker that has lost its claim cannot change anything. */
 function isHeld({ id, claim }: ClaimedBatch): RawBuilder<boolean> {
   return sql<boolean>`(erasure_batch.id = ${id} AND erasure_batch.claim = ${claim} AND erasure_batch.finished_at IS NULL)`;
 }
 
-/** A request of the batch that this claim can still change. */
+/** A request in the batch that this claim can still change. */
 function isOpenRequest(batch: ClaimedBatch, id: number): RawBuilder<boolean> {
   return sql<boolean>`erasure.id = ${id} AND erasure.batch_id = ${batch.id} AND erasure.status = ${jobStatus.running}
     AND EXISTS (SELECT FROM erasure_batch WHERE ${isHeld(batch)})`;

@@ -10,7 +10,7 @@ import type { Database, Tx } from './db/tables.ts';
 
 /** The number of rows that are deleted at a time, so that no transaction takes long. */
 const deletedAtATime = 10_000;
-/** One call deletes at most a million rows of each kind. The next call deletes the others. */
+/** One call deletes at most a million rows of each kind. Later calls delete the rest. */
 const maxBatches = 100;
 
 export function postgresEventLog(db: Database): EventLog {
@@ -42,7 +42,7 @@ async function removeExpired(db: Database, signal: AbortSignal): Promise<void> {
   await inBatches(sql`DELETE FROM webhook_delivery WHERE (webhook_id, sequence) IN (
     SELECT d.webhook_id, d.sequence FROM webhook JOIN webhook_delivery d ON d.webhook_id = webhook.id
     WHERE webhook.deleted_at IS NOT NULL LIMIT ${deletedAtATime} FOR UPDATE OF d SKIP LOCKED)`);
-  // The deliveries of a webhook are deleted with it, all in one statement.
+  // All deliveries of a webhook are deleted together with it, in one statement.
   await sql`DELETE FROM webhook WHERE deleted_at IS NOT NULL
     AND NOT EXISTS (SELECT FROM webhook_delivery d WHERE d.webhook_id = webhook.id)`.execute(db);
   await sql`DELETE FROM webhook_secret old WHERE EXISTS (
@@ -51,8 +51,8 @@ async function removeExpired(db: Database, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * The columns of `toLoggedEvent`. `event` is the event, and `customer` its customer or null. Events of the previous release
- * do not contain the name of the customer.
+ * The columns of `toLoggedEvent`. `event` is the event, and `customer` its customer or null. Events from the previous
+ * release do not contain the name of the customer.
  */
 export const eventColumns: RawBuilder<EventRow> = sql`
   event.sequence, event.type, event.data, event.created_at, coalesce(event.data->>'customer', customer.name) AS customer,

@@ -14,7 +14,7 @@ import { appendFileEvents } from './lane/job-events.ts';
 import { selectRunningJob } from './lane/publishing.ts';
 import { sendLaneToken } from './queue/tokens.ts';
 
-/** `maxBatches` limits how many batches of one partner load at the same time. */
+/** `maxBatches` limits how many batches of one partner are loaded concurrently. */
 export function postgresFileStore(db: Database, boss: PgBoss, maxBatches: number): FileStore {
   return {
     claim: (batchId) => claimBatch(db, batchId),

@@ -127,7 +127,7 @@ async function selectRequest(tx: Tx, key: RequestKey): Promise<StoredRequest | n
  * can send it without a key.
  */
 async function countRecorded(tx: Tx, partnerId: PartnerId): Promise<number> {
-  // A subquery fails if it returns the row of another partner, too.
+  // A subquery fails if it also returns the row of another partner.
   const { rows } = await sql<{ recorded: number | null }>`
     SELECT (SELECT idempotency_keys FROM partner_usage WHERE partner_id = ${partnerId}) AS recorded`.execute(tx);
   return rows[0]?.recorded ?? 0;
@@ -151,7 +151,7 @@ async function saveRequest(
     .returning('partner_id')
     .executeTakeFirst();
   // The claim prevents this case. If it occurs anyway, the error rolls the transaction back.
-  if (!saved) throw new Error('a request with the same idempotency key ran at the same time');
+  if (!saved) throw new Error('a request with the same idempotency key ran concurrently');
 }
 
 /** Deletes up to `limit` expired requests, oldest first. Later calls delete the rest. */

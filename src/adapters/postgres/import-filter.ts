@@ -8,7 +8,9 @@ import type { Tx } from './db/tables.ts';
 /** The IDs of the page are smaller than `before` and greater than `after`. */
 type Page = { readonly after: JobId; readonly before: JobId; readonly limit: number };
 
-/** So many of the newest import logs are read before the index on paths is searched. Reading them takes about 15 ms. */
+/**
+ * Number of the newest import logs that are read before the index on paths is searched. Reading them takes about 15 ms.
+ */
 const newestFirst = 10_000;
 
 /**
@@ -102,9 +104,9 @@ function created({ createdFrom, createdTo }: ImportLogFilter): RawBuilder<unknow
 }
 
 /**
- * Restricts the IDs to those of the jobs that were created in this time. IDs are assigned in the order of creation,
- * except that a job is created at the start of its transaction and gets its ID later. No transaction is as long as the
- * margin.
+ * Restricts the IDs to those of jobs that were created in this period. IDs are assigned almost in the order of
+ * creation: the creation time is the start of the transaction, and the ID is assigned later. No transaction takes as
+ * long as the margin.
  */
 async function idRange(
   tx: Tx,

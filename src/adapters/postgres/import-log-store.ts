@@ -76,7 +76,7 @@ const result = z.int();
 
 const done = z.literal('canceled');
 
-/** Loads of audiences have no import log. */
+/** Audience loads have no import log. */
 const kindsWithLog = [jobKind.import, jobKind.delete];
 
 async function selectSubmitted(
@@ -144,8 +144,8 @@ async function insertImport(tx: Tx, sealer: Sealer, owner: Owner, request: NewIm
 }
 
 /**
- * Gives the object versions of an import of a subscription to the import that repeats it. Returns the subscription, or
- * null for any other import.
+ * Assigns the object versions of an import that a subscription created to the import that repeats it. Returns the
+ * subscription, or null for any other import.
  */
 async function takeOverObjects(
   tx: Tx,

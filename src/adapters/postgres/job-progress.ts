@@ -18,7 +18,7 @@ export function isOpen({ status }: { readonly status: number }): boolean {
   return openStatuses.some((open) => open === status);
 }
 
-/** What the waiting times of these jobs are estimated from. Null if all of them have ended. */
+/** The data from which the waiting times of these jobs are estimated. Null if all of them have ended. */
 export async function historyFor(
   db: Database | Tx,
   partnerId: PartnerId,
@@ -27,7 +27,9 @@ export async function historyFor(
   return jobs.some(isOpen) ? selectLaneHistory(db, partnerId) : null;
 }
 
-/** What has been read of the files `f` of an append. The record of an import has these numbers itself after its end. */
+/**
+ * What has been read of the files `f` of an append. For an import that has ended, its record contains these numbers.
+ */
 export const readOfFiles: RawBuilder<unknown> = sql`
   coalesce(sum(f.bytes_read), 0)::bigint AS bytes_read, coalesce(sum(f.size), 0)::bigint AS bytes_total,
   coalesce(sum(greatest(f.rows_read, f.total_rows)), 0)::bigint AS rows_read`;

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * Whether an open job counts, toward the limit and for those who look at the lane. A job that is canceled before its
- * start stays open until the jobs before it end, but no worker has anything to do for it. The index of open jobs serves
- * the condition.
+ * Whether an open job counts toward the limit and is shown in the lane. A job that is canceled before its start stays
+ * open until the jobs before it end, but no worker has anything to do for it. The condition can use the index of open
+ * jobs.
  */
 export function countsAsOpen(job: 'job' | 'ahead'): RawBuilder<boolean> {
   return sql`(${sql.ref(`${job}.status`)} IN (0, 1) AND NOT ${sql.ref(`${job}.cancelled`)})`;

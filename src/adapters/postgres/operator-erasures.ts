@@ -5,7 +5,7 @@ import type { OperatorErasures } from '../../ports/erasure.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { erasureColumns, toErasure, toProof } from './erasure-store.ts';
 
-/** A list that is not complete after this time belongs to a command that died. */
+/** A list that is still incomplete after this time belongs to a command that has died. */
 const receiveHours = 24;
 
 /** Ends requests whose command died. A worker then removes what was received. */
@@ -39,7 +39,7 @@ export function postgresOperatorErasures(db: Database): OperatorErasures {
         await sql`
           UPDATE erasure SET ids = ${ids}, invalid_lines = ${invalidLines}, ids_salt = ${salt}, ids_digest = ${digest}
           WHERE id = ${id}`.execute(tx);
-        // The batch starts now: loads that started while the list was being sent count as earlier.
+        // The batch starts now, so loads that started while the list was being sent count as earlier loads.
         await sql`
           UPDATE erasure_batch SET step = 'list', started_at = now(), last_load_id = (SELECT last_value FROM load_id)
           WHERE step = 'receive' AND id = (SELECT batch_id FROM erasure WHERE id = ${id})`.execute(tx);

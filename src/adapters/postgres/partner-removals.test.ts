@@ -17,7 +17,7 @@ const references = Array.from(
 );
 const removed: readonly string[] = recordTables.map(([table]) => table);
 
-describe('the tables of a removal', () => {
+describe('the tables from which a removal deletes', () => {
   it('include every table with a partner', () => {
     const due = tables.filter(({ name, columns }) => / partner_id /.test(columns) && !kept.has(name));
     expect(due.length).toBeGreaterThan(30);

@@ -114,8 +114,8 @@ const ofAudiences = (partnerId: PartnerId) =>
   sql`audience_id IN (SELECT id FROM audience WHERE partner_id = ${partnerId})`;
 
 /**
- * Every table with records of a partner, in an order that keeps the foreign keys valid. A test compares this list with the
- * schema. The audit log is kept, and the removal itself.
+ * Every table with records of a partner, in an order that keeps the foreign keys valid. A test compares this list with
+ * the schema. The audit log and the record of the removal itself are kept.
  */
 export const recordTables = [
   ['webhook_delivery', ofPartner],

@@ -68,7 +68,7 @@ async function requireFewOpen(tx: Tx, partnerId: PartnerId, max: number, share: 
   );
 }
 
-/** An expired export starts from scratch. A failed one reads the files that failed again, and keeps the other objects. */
+/** An expired export starts from scratch. A failed export reads its failed files again and keeps the other objects. */
 async function restart(
   tx: Tx,
   partnerId: PartnerId,
@@ -86,8 +86,9 @@ async function restart(
 }
 
 /**
- * Ends the exports of the audience's rejected rows. A worker that runs one loses it within a second. After the lease, which
- * therefore stays, workers remove the objects as those of an expired export. Locks the exports by ID, as workers do.
+ * Ends the exports of the audience's rejected rows. A worker that is running one loses it within a second. The lease
+ * stays, and when it has expired, workers remove the objects in the same way as those of an expired export. Locks the
+ * exports by ID, as workers do.
  */
 export async function endExportsOfAudience(tx: Tx, partnerId: PartnerId, audienceId: number): Promise<void> {
   const detail = 'The audience was deleted.';

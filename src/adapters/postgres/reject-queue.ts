@@ -68,7 +68,7 @@ export function postgresRejectQueue(db: Database): RejectExportQueue {
   };
 }
 
-/** Every attempt has its own number, so that a worker that lost its claim changes nothing. */
+/** Every attempt has its own number, so that a worker that has lost its claim cannot change anything. */
 function isHeld({ exportId, attempt }: ClaimedExport): RawBuilder<boolean> {
   return sql<boolean>`(export.id = ${exportId} AND export.attempt = ${attempt})`;
 }
@@ -137,7 +137,10 @@ const isDue = sql`(
     SELECT FROM reject_export other
     WHERE other.partner_id = export.partner_id AND other.claimed_until >= now() AND ${isOpenOf('other')}))`;
 
-/** A turn is not an attempt that failed. The partner's other exports go first, because they did not run in this turn. */
+/**
+ * The end of a turn does not count as a failed attempt. The partner's other exports go first, because they did not run
+ * in this turn.
+ */
 async function endTurn(tx: Tx, claim: ClaimedExport): Promise<void> {
   await lockOpenExports(tx, claim);
   await sql`

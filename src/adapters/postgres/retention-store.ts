@@ -57,7 +57,9 @@ async function deleteExpiredSessions(db: Database, limit: number): Promise<numbe
   return rows[0]?.removed ?? 0;
 }
 
-/** Scans both tables, whose size is bounded per partner. Sessions and links of a key are removed with it. */
+/**
+ * Scans both tables, whose size is bounded per partner. The sessions and links of a key are removed together with it.
+ */
 async function deleteEndedCredentials(db: Database, days: number, limit: number): Promise<number> {
   const { rows } = await sql<{ removed: number }>`
     WITH key AS (

@@ -37,13 +37,16 @@ function isEnded(scope: AuditScope, { afterId }: AuditPage): RawBuilder<boolean>
     AND job.status NOT IN (${sql.join(openStatuses)})`;
 }
 
-/** The most rows that were erased after this time: all erased rows of the partner if an erasure ended afterward. */
+/**
+ * Maximum number of rows that were erased after this time. If an erasure ended afterward, this is the number of all of
+ * the partner's erased rows.
+ */
 function erasedAfter(partnerId: RawBuilder<unknown>, time: RawBuilder<unknown>): RawBuilder<number> {
   return sql<number>`coalesce((SELECT erased.rows FROM erased_partner erased
     WHERE erased.partner_id = ${partnerId} AND erased.erased_at >= ${time}), 0)`;
 }
 
-/** Rows of these jobs are removed because they were not seen for some time. */
+/** Rows of these jobs are removed because they have not been seen for some time. */
 const isUnseen = sql<boolean>`EXISTS (SELECT FROM device_retention retention
   WHERE retention.partner_id = job.partner_id AND retention.unseen_seq >= job.seq)`;
 

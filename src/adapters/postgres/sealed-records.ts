@@ -20,7 +20,7 @@ type SealedRecord = {
 export type SealedRecords = {
   readonly records: number;
   readonly unreadable: readonly Pick<SealedRecord, 'kind' | 'id' | 'keyId'>[];
-  /** The IDs of all keys that sealed something that is still needed. */
+  /** The IDs of all keys with which data that is still needed was sealed. */
   readonly keyIds: readonly string[];
 };
 

@@ -9,7 +9,7 @@ import type { Database, Tx } from './db/tables.ts';
 import { type EventRow, appendEvent, eventColumns, toLoggedEvent, toLoggedEvents } from './event-log.ts';
 import { openWebhookSecret } from './webhook-secrets.ts';
 
-/** Number of events that are read at a time to find those that are for a webhook. */
+/** Number of events that are read at a time to find the events for a webhook. */
 const scannedAtATime = 500;
 
 export function postgresWebhookQueue(db: Database, sealer: Sealer): WebhookQueue {
@@ -130,7 +130,7 @@ function withoutRepeats(deliveries: readonly DueDelivery[]): DueDelivery[] {
   return [...bySequence.values()];
 }
 
-/** A secret signs until a day after the next one was created. */
+/** A secret is used for signing until a day after the next one was created. */
 async function selectState(db: Database, { webhookId, claim }: WebhookClaim): Promise<StateRow | undefined> {
   const { rows } = await sql<StateRow>`
     SELECT s.partner_id, w.url, w.event_types, s.position, s.replay_position, s.replay_until,
@@ -209,7 +209,7 @@ async function scan(
     position = event.sequence;
     if (isFor(event, webhook)) events.push(event);
   }
-  // The events can be deleted already.
+  // The events may already be deleted.
   if (rows.length === 0) position = until ?? (await selectEndOfLog(db, partnerId, after));
   return { events, position };
 }
@@ -226,7 +226,7 @@ async function selectEndOfLog(db: Database, partnerId: PartnerId, position: numb
 }
 
 /**
- * Locks the state first, as every change of a webhook does. Logs events last, because the lock on the counter is held
+ * Locks the state first, as every change to a webhook does. Logs events last, because the lock on the counter is held
  * until the transaction ends.
  */
 async function record(

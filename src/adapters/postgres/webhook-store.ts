@@ -211,7 +211,7 @@ async function updateWebhook(
     .where('partner_id', '=', partnerId)
     .execute();
   const state = tx.updateTable('webhook_state').where('webhook_id', '=', id).where('partner_id', '=', partnerId);
-  // Ends the claim, so that attempts in progress are not recorded. Their results say nothing about the new settings.
+  // Ends the claim, so that attempts in progress are not recorded. Their results do not apply to the new settings.
   if (isEnabled !== undefined || url !== undefined)
     await state.set({ claim: sql<number>`claim + 1`, claimed_until: null }).execute();
   if (isEnabled === false && !isDisabled)
@@ -254,8 +254,8 @@ async function testWebhook(deps: Deps, request: Request): Promise<number> {
 }
 
 /**
- * An event after the position is sent anyway, so only the pause ends. A failed event that is sent again anyway does not
- * become a replay, because it counts toward disabling the webhook.
+ * An event after the position is sent anyway, so only the pause ends. A failed event that is due to be sent again
+ * anyway does not become a replay, because its failures count toward disabling the webhook.
  */
 async function replayEvent(
   tx: Tx,

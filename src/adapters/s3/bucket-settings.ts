@@ -31,8 +31,8 @@ const lifecycleRule: LifecycleRule = {
 };
 
 /**
- * Adds the rules for uploads to the bucket, and keeps other rules. Without an origin, no rule for browsers is needed.
- * Returns the names of the rules that were added or changed.
+ * Adds the rules for uploads to the bucket, and keeps other rules. If there is no origin, no rule for browsers is
+ * needed. Returns the names of the rules that were added or changed.
  */
 export async function ensureUploadRules(client: S3Client, bucket: string, origin: string | null): Promise<string[]> {
   const missing = await findMissingRules(client, bucket, origin);

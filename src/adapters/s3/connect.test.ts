@@ -46,7 +46,7 @@ describe('the identity of the process', () => {
     [403, 'AccessDenied'],
     [400, 'InvalidIdentityToken'],
     [400, 'IDPCommunicationError'],
-  ])('is unavailable, not denied by the storage, if STS responds with %i %s', async (withStatus, withCode) => {
+  ])('counts as unavailable, not as denied by the storage, if STS responds with %i %s', async (withStatus, withCode) => {
     [status, code] = [withStatus, withCode];
     const client = connectS3({ endpoint: null, region: 'us-east-1', identity: 'of the process' });
     const error: unknown = await client

@@ -63,7 +63,7 @@ export function storageOf(guarded: Agents | undefined): 'storage' | 'partner_sto
 }
 
 /**
- * Without a name of its own, a rejection by STS, for example `AccessDenied` for a web identity (IRSA), could not be
+ * Without a separate name, a rejection by STS, for example `AccessDenied` for a web identity (IRSA), could not be
  * distinguished from a rejection by the storage.
  */
 function nameIdentityErrors({ config }: S3Client): void {

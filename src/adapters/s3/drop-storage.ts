@@ -34,7 +34,7 @@ export function s3DropStorage(client: S3Client, { bucket, directory }: Settings)
     }
     const { Metadata: stored, ContentLength: size } = await client.send(new HeadObjectCommand(object));
     if (stored?.[digestName] !== sha256 || size !== bytes)
-      throw new Error(`the object ${key} in the bucket ${bucket} has other content`);
+      throw new Error(`the object ${key} in the bucket ${bucket} has different content`);
   };
   const read = async (key: string): Promise<Readable> => {
     const { Body: body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
@@ -52,7 +52,7 @@ export function s3DropStorage(client: S3Client, { bucket, directory }: Settings)
 /** The lists of a ZIP file are found from its end, so the archive is copied to the disk. */
 async function openCopy(directory: string, archive: StoredArchive, body: Readable): Promise<OpenArchive> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  // One command at a time reads an archive, so that other copies belong to commands that died.
+  // Only one command at a time reads an archive, so other copies belong to commands that died.
   for (const name of await readdir(directory))
     if (name.startsWith(copyPrefix)) await rm(join(directory, name), { recursive: true });
   const folder = await mkdtemp(join(directory, copyPrefix));
@@ -108,6 +108,6 @@ async function asArchiveFailure<T>(run: () => Promise<T>): Promise<T> {
 function archiveFailureOf(error: unknown): unknown {
   if (error instanceof ZipError) return new InvalidArchive(error.message);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // An error of zlib.
+  // A zlib error.
   return code.startsWith('Z_') ? new InvalidArchive('has a damaged file') : error;
 }

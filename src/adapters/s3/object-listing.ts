@@ -1,7 +1,7 @@
 import { ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
 import type { ListedObject, ObjectListing } from '../../ports/subscription-store.ts';
 
-/** Each page starts after a key, so that a page does not depend on the storage's memory of earlier pages. */
+/** Each page starts after a key, so that it does not depend on what the storage remembers about earlier pages. */
 export function s3ObjectListing(client: S3Client, bucket: string, requireBucket: () => Promise<void>): ObjectListing {
   return {
     listPage: async (prefix, after) => {

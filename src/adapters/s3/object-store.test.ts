@@ -4,7 +4,7 @@ import { Secret } from '../../domain/secret.ts';
 import { connectS3 } from './connect.ts';
 import { s3ObjectStore } from './object-store.ts';
 
-describe('opening an object of a storage that stalls', () => {
+describe('opening an object in a storage that stalls', () => {
   let server: ScriptedServer | undefined;
   afterEach(() => server?.close());
 

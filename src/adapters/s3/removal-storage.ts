@@ -42,7 +42,7 @@ export function s3RemovalStorage(
   };
 }
 
-/** Includes delete markers. The storage can list other keys than requested, so the prefix is checked. */
+/** Includes delete markers. The storage can list keys that were not requested, so the prefix is checked. */
 async function* versionsIn(client: S3Client, bucket: string, prefix: string): AsyncGenerator<readonly Version[]> {
   let from: { readonly KeyMarker?: string | undefined; readonly VersionIdMarker?: string | undefined } | null = {};
   while (from) {

@@ -32,7 +32,7 @@ export function s3UploadStorage(client: S3Client, settings: PublicBucket): Uploa
       if (id === undefined) throw new Error(`the storage started no upload for ${key}`);
       return { storageId: id, mark };
     },
-    // The length is signed, so that a URL accepts no more bytes than the part has.
+    // The length is signed, so a URL accepts no more bytes than the part has.
     urlsOf: (upload, parts, seconds) =>
       Promise.all(
         parts.map(({ partNumber, bytes }) =>

@@ -26,8 +26,8 @@ export type ReportKey = {
 };
 
 /**
- * Uses the given key. Without one, derives a key from the first sealing key in a way that does not reveal the sealing
- * key.
+ * Uses the given key. If there is none, derives a key from the first sealing key in a way that does not reveal the
+ * sealing key.
  */
 export function reportKey(given: Secret | undefined, sealingKeys: readonly Secret[]): ReportKey {
   const key = given ? Buffer.from(given.reveal(), 'hex') : deriveReportKey(sealingKeys[0]);

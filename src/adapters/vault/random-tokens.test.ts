@@ -13,7 +13,7 @@ describe('random tokens', () => {
     expect(String(issued[0]?.token)).toBe('[secret]');
   });
 
-  it.each(['', 'x', 'A'.repeat(42), 'A'.repeat(44), `${'A'.repeat(42)} `, 'ä'.repeat(43)])('%j is no token', (text) => {
+  it.each(['', 'x', 'A'.repeat(42), 'A'.repeat(44), `${'A'.repeat(42)} `, 'ä'.repeat(43)])('does not accept %j as a token', (text) => {
     expect(randomTokens.mayHaveIssued(text)).toBe(false);
   });
 

@@ -38,7 +38,7 @@ describe('the ID of an upload', () => {
     },
   );
 
-  it('cannot be changed in any place', () => {
+  it('cannot be changed at any position', () => {
     for (let at = 0; at < uploadId.length; at++) {
       const other = uploadId[at] === 'A' ? 'B' : 'A';
       expect(tickets.read(scope, uploadId.slice(0, at) + other + uploadId.slice(at + 1))).toBeNull();

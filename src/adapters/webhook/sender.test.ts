@@ -51,8 +51,8 @@ const resolvingTo =
       addresses.map((address) => ({ address, family: 4 })),
     );
 
-describe('the sender of webhooks', () => {
-  it('sends an event that verifies with each secret, and keeps the name in Host', async () => {
+describe('the webhook sender', () => {
+  it('signs an event with each secret, and keeps the host name in the Host header', async () => {
     const got: { body: string; headers: Record<string, string> }[] = [];
     const port = await listen((request, response) => {
       const chunks: Buffer[] = [];
@@ -83,7 +83,7 @@ describe('the sender of webhooks', () => {
     expect(result).toMatchObject({ status: null, error: 'address_refused' });
   });
 
-  it('does not use HTTP if the setting was changed after the webhook was created', async () => {
+  it('does not use plain HTTP if the setting was changed after the webhook was created', async () => {
     const port = await listen((_request, response) => response.writeHead(204).end());
     const addresses = { ...inside, allowsHttp: false };
     expect(await send(`http://127.0.0.1:${port}/`, { addresses })).toMatchObject({ error: 'address_refused' });
@@ -105,7 +105,7 @@ describe('the sender of webhooks', () => {
     expect(result).toMatchObject({ status: null, error: 'timeout' });
   });
 
-  it('decides by the status if the body never ends', async () => {
+  it('determines the result from the status if the body never ends', async () => {
     const port = await listen((_request, response) => response.writeHead(200).write('x'));
     expect(await send(`http://127.0.0.1:${port}/`, { timeoutMs: 50 })).toMatchObject({ status: 200, error: null });
   });

@@ -36,7 +36,7 @@ export function httpWebhookSender(
       });
       try {
         const address = new URL(url);
-        // The setting can have changed since the webhook was created.
+        // The setting may have changed since the webhook was created.
         if (address.protocol !== 'https:' && !allowsHttp) throw new Failure('storage_address_refused', 'HTTP');
         const response = await post(address, agents, { headers, body, signal });
         const status = response.statusCode ?? 0;
@@ -94,7 +94,7 @@ function post(url: URL, { http, https }: Agents, { headers, body, signal }: Sent
   });
 }
 
-/** The status decides about the attempt, so an incomplete body is not an error. */
+/** The status determines the result of the attempt, so an incomplete body is not an error. */
 async function drain(response: IncomingMessage): Promise<void> {
   let size = 0;
   try {

@@ -5,8 +5,8 @@ import { type Protection, defaultProtection, protectReport } from './protection.
 
 // The attacker wants to find out whether one device has an attribute. They upload lists in which they know the
 // attributes of every other device, so the count is either `base` or `base + 1`. They choose `base` and know all
-// settings and the noise distribution, but not the key. They decide by the joint likelihood of all reports, which is
-// optimal.
+// settings and the noise distribution, but not the key. They decide based on the joint likelihood of all reports, which
+// is optimal.
 
 /** Maps a hash of the message to [0, 1). Replaces the HMAC, which takes ten times as long. */
 function draw(message: string): number {

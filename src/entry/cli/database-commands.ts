@@ -39,7 +39,7 @@ export function addBackupCommands(program: Command): void {
         );
         if (notRecorded !== null)
           output.note(
-            `The backup is complete, but it could not be recorded: ${notRecorded}. The console and the alert InletBackupOverdue do not know of it.`,
+            `The backup is complete, but it could not be recorded: ${notRecorded}. The console and the alert InletBackupOverdue do not know about it.`,
           );
       }),
     );

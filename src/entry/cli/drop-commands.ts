@@ -13,10 +13,14 @@ export function addDropCommands(program: Command): void {
   const privacy = program.commands.find((command) => command.name() === 'privacy');
   const drop = (privacy ?? program)
     .command('drop')
-    .description("process the deletion lists of California's DROP: erase, suppress, and answer every item");
-  operatorCommand(drop, 'sync', 'download the next list, or continue the open cycle, until it has ended or has to wait')
+    .description("process the deletion lists from California's DROP: erase, suppress, and answer every item");
+  operatorCommand(
+    drop,
+    'sync',
+    'download the next list or continue the open cycle; stop when the cycle has ended or has to wait',
+  )
     .option('--wait', 'keep waiting until the cycle has ended')
-    .option('--archive <file>', 'use this ZIP file, which the support of DROP has sent again')
+    .option('--archive <file>', 'use this ZIP file, which DROP support has sent again')
     .action(async ({ wait, archive, ...options }: OutputOptions & { wait?: true; archive?: string }) => {
       const { syncDrop } = await import('../drop.ts');
       const { signal } = stopOnInterrupt();
@@ -33,7 +37,7 @@ export function addDropCommands(program: Command): void {
   operatorCommand(
     drop,
     'status',
-    'show when the next list is due and the newest cycles; with an ID, show one cycle and its files',
+    'show when the next list is due, and list the newest cycles; with an ID, show one cycle and its files',
   )
     .argument('[id]', 'cycle ID')
     .option('--limit <number>', 'maximum number of cycles', wholeNumber(1, 1_000), listed)
@@ -71,7 +75,7 @@ export function addDropCommands(program: Command): void {
   operatorCommand(
     drop,
     'close',
-    'end a cycle whose remaining answers DROP does not expect, for example because you sent them',
+    'end a cycle although DROP does not expect its remaining answers, for example because you sent them yourself',
   )
     .argument('<id>', 'cycle ID')
     .action(async (text: string, options: OutputOptions) => {

@@ -128,7 +128,7 @@ function jobFields(job: JobRecord): [string, string][] {
   ];
 }
 
-// The names of the fields are those of the operator API. States are names instead of codes.
+// The fields have the same names as in the operator API. States are names instead of codes.
 
 function jobRecord(job: JobState) {
   return {

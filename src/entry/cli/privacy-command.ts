@@ -33,10 +33,10 @@ export function addPrivacyCommands(program: Command): void {
       const { id: erasureId, ids, invalidLines } = await requestErasure(given, operatorName());
       outputFor(options).result(
         { erasure_id: erasureId, ids, invalid_lines: invalidLines },
-        () => `Erasure ${erasureId} of ${ids} device IDs is waiting. ${invalidLines} lines are not a device ID.`,
+        () => `Erasure ${erasureId} of ${ids} device IDs is waiting. ${invalidLines} lines are not device IDs.`,
       );
     });
-  operatorCommand(privacy, 'list', `list the newest ${listed} erasures of operators and partners`).action(
+  operatorCommand(privacy, 'list', `list the newest ${listed} erasures that operators and partners requested`).action(
     async (options: OutputOptions) => {
       const { listErasures } = await import('../erasure.ts');
       const found = await listErasures(listed);

@@ -21,7 +21,7 @@ export function addSuppressionCommands(program: Command): void {
       });
   }
   operatorCommand(suppress, 'import', 'add all devices in a file to the list')
-    .argument('<file>', 'one entry per line, or a CSV file of DROP with the header ID,Hash')
+    .argument('<file>', 'one entry per line, or a CSV file from DROP with the header ID,Hash')
     .option('--remove', 'remove the devices from the list instead')
     .action(async (file: string, { remove, ...options }: OutputOptions & { remove?: true }) => {
       const { changeFile } = await import('../suppression.ts');
@@ -30,7 +30,7 @@ export function addSuppressionCommands(program: Command): void {
   operatorCommand(
     suppress,
     'status',
-    'compare the list on all servers; exit with code 1 if a server has another list',
+    'compare the list on all servers; exit with code 1 if a server has a different list',
   ).action(async (options: OutputOptions) => {
     const { suppressionStatus } = await import('../suppression.ts');
     const { list, servers, outdatedJobs } = await suppressionStatus();
@@ -48,7 +48,7 @@ export function addSuppressionCommands(program: Command): void {
           `${servers.length - behind.length} of ${servers.length} servers have this list.`,
           ...behind.map(
             ({ shard, replica, hashes }) =>
-              `Shard ${shard}, replica ${replica} has another list with ${hashes} hashes. Run \`inlet privacy suppress sync\`.`,
+              `Shard ${shard}, replica ${replica} has a different list with ${hashes} hashes. Run \`inlet privacy suppress sync\`.`,
           ),
           `${outdatedJobs} running jobs have rows that were checked against an earlier version.`,
         ].join('\n'),

@@ -43,7 +43,7 @@ describe('toFailure', () => {
     });
   });
 
-  it('maps a server that cannot be used to exit code 4 and names doctor', () => {
+  it('maps an unusable server to exit code 4 and refers to `inlet doctor`', () => {
     const refused = Object.assign(new Error(''), { code: 'ECONNREFUSED' });
     expect(detailsOf(refused)).toMatchObject({
       code: 'unavailable',
@@ -56,7 +56,7 @@ describe('toFailure', () => {
     });
   });
 
-  it('leaves errors that nobody expects to the caller', () => {
+  it('leaves unexpected errors to the caller', () => {
     expect(toFailure(new TypeError('x is not a function'))).toBeNull();
   });
 });

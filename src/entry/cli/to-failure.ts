@@ -5,14 +5,14 @@ import type { FailureCode } from '../../domain/failure-catalog.ts';
 import { SchemaError } from '../../adapters/postgres/db/schema-error.ts';
 import { SettingsError } from '../settings-error.ts';
 
-/** Remedies for operators. Those of the catalog are for partners and refer to requests. */
+/** Remedies for operators. The remedies in the catalog are for partners and refer to requests. */
 const remedies: Partial<Readonly<Record<FailureCode, string>>> = {
   not_found: 'List what exists, for example with `inlet partner list` or `inlet jobs list`.',
   invalid_request: 'Correct the value. Run the command with --help for usage.',
   unavailable: 'Run `inlet doctor` to find the cause.',
 };
 
-/** Converts an error of an operator command. Null for errors that nobody expects. */
+/** Converts an error from an operator command to a failure. Returns null for unexpected errors. */
 export function toFailure(error: unknown): CliFailure | null {
   if (error instanceof Failure) return ofFailure(error);
   if (error instanceof SettingsError) {

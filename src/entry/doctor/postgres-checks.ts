@@ -84,7 +84,7 @@ export function postgresChecks(config: Config): Check[] {
              WHERE coalesce(l.path_type, 0) = 0 AND NOT starts_with(f.key, p.prefix)`,
           );
           const names = rows[0]?.names ?? null;
-          if (names !== null) throw new Error(`files were loaded from another prefix than that of ${names}`);
+          if (names !== null) throw new Error(`files were loaded from a prefix other than that of ${names}`);
           return 'match the files that were loaded last';
         }),
     },

@@ -14,11 +14,11 @@ async function causesOf(...checks: Check[]): Promise<Record<string, string | nul
 }
 
 describe('runChecks', () => {
-  it('names no cause if everything is well', async () => {
+  it('reports no cause if every check succeeds', async () => {
     expect(await causesOf(check('server', []), check('schema', ['server']))).toEqual({});
   });
 
-  it('names the first cause of failures that depend on each other', async () => {
+  it('reports the first cause of failures that depend on each other', async () => {
     const found = await causesOf(
       check('server', [], 'refused'),
       check('schema', ['server'], 'refused'),
@@ -28,7 +28,7 @@ describe('runChecks', () => {
     expect(found).toEqual({ server: null, schema: 'server', tables: 'server', clock: null });
   });
 
-  it('does not blame a check that succeeded', async () => {
+  it('never reports a successful check as the cause', async () => {
     expect(await causesOf(check('server', []), check('schema', ['server'], 'pending'))).toEqual({ schema: null });
   });
 

@@ -16,7 +16,10 @@ export type CheckResult = {
   readonly isOk: boolean;
   readonly message: string;
   readonly remedy: string;
-  /** The name of the failed check that has to be fixed first. Null for a check that succeeded, and for a first cause. */
+  /**
+   * The name of the failed check that has to be fixed first. Null for a check that succeeded, and for a check that
+   * failed without such a cause.
+   */
   readonly causedBy: string | null;
   readonly milliseconds: number;
 };
@@ -42,7 +45,7 @@ export async function runChecks(checks: readonly Check[]): Promise<CheckResult[]
   }));
 }
 
-/** Returns the failed check without which this check cannot succeed, and which itself has no such cause. */
+/** Returns the failed check that caused this check to fail and that was not itself caused by another one. */
 function causeOf(
   name: string,
   checks: readonly Pick<Check, 'name' | 'needs'>[],

@@ -115,19 +115,19 @@ export function createMeters() {
     }),
     listings: new Counter({
       name: 'inlet_subscription_listings_total',
-      help: 'Listings of the prefixes of subscriptions, by `outcome`: imported, unchanged, lost (another worker took over or the subscription changed), or failed.',
+      help: 'Listings of subscription prefixes, by `outcome`: imported, unchanged, lost (another worker took over or the subscription changed), or failed.',
       labelNames: ['outcome'],
       registers,
     }),
     arrivalLag: new Histogram({
       name: 'inlet_subscription_lag_seconds',
-      help: 'Time from the last modification of an object, by the clock of the storage, until a subscription queued its import.',
+      help: "Time from the last modification of an object, according to the storage's clock, until a subscription queued its import.",
       buckets: [1, 2, 5, 10, 30, 60, 300, 3_600, 86_400],
       registers,
     }),
     notifications: new Counter({
       name: 'inlet_notifications_total',
-      help: 'Notifications of the storage about new objects, by `outcome`: accepted, dropped (too many at a time), or rejected (wrong token or format).',
+      help: 'Notifications from the storage about new objects, by `outcome`: accepted, dropped (too many at once), or rejected (wrong token or format).',
       labelNames: ['outcome'],
       registers,
     }),

@@ -34,7 +34,7 @@ const single: readonly (readonly [name: string, help: string, from: keyof QueueS
   ['inlet_webhook_events', 'Events that have not been delivered to enabled webhooks yet.', 'webhookEvents'],
   [
     'inlet_webhook_oldest_event_seconds',
-    'Age of the oldest event that has not been sent to a webhook that works. 0 if there is none.',
+    'Age of the oldest event that has not been sent to a working webhook. 0 if there is none.',
     'oldestWebhookEventSeconds',
   ],
   [
@@ -47,20 +47,20 @@ const single: readonly (readonly [name: string, help: string, from: keyof QueueS
     'Longest time by which the listing of an active subscription is overdue. 0 if none is.',
     'subscriptionListingDelaySeconds',
   ],
-  ['inlet_erasures_open', 'Requests to erase devices that have not ended.', 'openErasures'],
+  ['inlet_erasures_open', 'Unfinished requests to erase devices.', 'openErasures'],
   [
     'inlet_erasure_oldest_request_seconds',
-    'Age of the oldest request to erase devices that has not ended. 0 if there is none.',
+    'Age of the oldest unfinished request to erase devices. 0 if there is none.',
     'oldestErasureSeconds',
   ],
   [
     'inlet_erasure_last_batch_seconds',
-    'Duration of the batch of erasures that ended last, from its start. 0 if none has ended.',
+    'Duration of the erasure batch that ended most recently. 0 if none has ended.',
     'lastErasureSeconds',
   ],
   [
     'inlet_drop_fetch_age_seconds',
-    'Time since the deletion list of DROP was last fetched. 0 if DROP is not in use.',
+    'Time since the DROP deletion list was last fetched. 0 if DROP is not in use.',
     'dropFetchSeconds',
   ],
   [

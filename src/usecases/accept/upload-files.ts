@@ -114,7 +114,7 @@ function requireUpload(tickets: UploadTickets, scope: AudienceScope, uploadId: s
   return upload;
 }
 
-/** The message does not say which of the causes it is. */
+/** The message does not reveal which of the causes applies. */
 function noSuchUpload(): Failure {
   return new Failure('not_found', 'The upload does not exist, has expired, or was aborted.');
 }

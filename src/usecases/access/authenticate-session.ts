@@ -17,7 +17,7 @@ async function findSession({ sessions, tokens }: SessionDeps, token: string): Pr
 }
 
 /**
- * Identifies the user of the console by the token in the cookie. If the user has caused the request, postpones the end of the
+ * Identifies the console user by the token in the cookie. If the user has caused the request, postpones the end of the
  * session.
  */
 export async function authenticateSession(

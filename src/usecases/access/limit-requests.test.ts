@@ -52,7 +52,7 @@ function sharedWindows() {
 
 const isAdmitted = ({ exceeded }: Admission): boolean => exceeded === null;
 
-describe('requests of a key', () => {
+describe('requests with a key', () => {
   it('admits requests up to the limit with few queries', async () => {
     const { limiter, queries } = sharedWindows();
     const { admit } = limiter(300);
@@ -110,7 +110,7 @@ describe('requests of a key', () => {
     expect(await send(4, 2)).toBe(5);
   });
 
-  it('counts sessions of the console apart from keys, and all sessions of a subject together', async () => {
+  it('counts console sessions separately from keys, and all sessions of a subject together', async () => {
     const { limiter } = sharedWindows();
     const { admit } = limiter(5, 8);
     const send = async (session: ReturnType<typeof browser>): Promise<number> => {
@@ -127,7 +127,7 @@ describe('requests of a key', () => {
     expect(admitted).toBe(5);
   });
 
-  it('counts the readers of a linked report apart, and all readers of one audience together', async () => {
+  it('counts the readers of a linked report separately, and all readers of one audience together', async () => {
     const { limiter } = sharedWindows();
     const { admit } = limiter(5, 16);
     const send = async (windowId: number, id: number): Promise<number> => {

@@ -4,12 +4,12 @@ import { type RequestLimits, nextPortion, requestWindowSeconds } from '../../dom
 import type { Log } from '../../ports/observability.ts';
 import type { RequestWindows } from '../../ports/request-store.ts';
 
-/** Sessions of the console do not use the quotas of API keys, so that a browser cannot slow down the partner's programs. */
+/** Console sessions do not use the quotas of API keys, so that a browser cannot slow down the partner's programs. */
 export type QuotaName = 'key' | 'partner' | 'session' | 'audience' | 'sessions';
 
 /**
- * The quotas of a caller: its own, and that of all API keys or of all sessions of the partner. The readers of one linked
- * report are different people, so each has its own quota, and all of them together have another.
+ * The quotas of a caller: its own, and the quota of all of the partner's API keys or of all of its sessions. The
+ * readers of one linked report are different people, so each has its own quota, and all of them together have another.
  */
 export function quotaNamesOf({ session }: Pick<Caller, 'session'>): readonly QuotaName[] {
   if (!session) return ['key', 'partner'];
@@ -62,9 +62,9 @@ type Budget = Pick<Quota, 'name' | 'limit'> & {
 
 /**
  * Enforces a rate limit per window across all processes. Each process reserves portions of the window and consumes them
- * locally, so that most requests need no database query. The limit is never exceeded. A caller reaches the limit exactly
- * if its requests reach every process. Otherwise, it may be allowed fewer requests, because every other process can hold
- * one unused portion.
+ * locally, so that most requests need no database query. The limit is never exceeded. A caller can use the whole limit
+ * if its requests reach every process. Otherwise, it may be allowed fewer requests, because every other process can
+ * hold one unused portion.
  */
 export function limitRequests({ requestWindows, requestLimits, log }: Deps): RequestLimiter {
   const budgets = new Map<string, Budget>();
@@ -150,7 +150,7 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
 }
 
 /**
- * IDs of keys are positive. Those of the subjects of sessions are negative and at least `leastSubject`, and those of single
+ * Key IDs are positive. IDs of session subjects are negative and at least `leastSubject`, and IDs of individual
  * sessions are below it.
  */
 const leastSubject = -(2 ** 52);

@@ -124,7 +124,7 @@ function alertsOfDrop({ now, waits }: Snapshot): Alert[] {
   if (seconds <= thresholds.InletDropDue) return [];
   const isUrgent = seconds > thresholds.InletDropUrgent;
   const text = isFetch
-    ? 'The deletion list of DROP was last fetched'
+    ? 'The DROP deletion list was last fetched'
     : 'The devices of the last DROP list have waited for';
   return [
     {

@@ -45,14 +45,14 @@ type ForgetDeps = {
   readonly lanes: Pick<LaneStore, 'claimTurn'>;
   readonly knownDevices: KnownDevicesRebuild;
   readonly knownDevicesStore: KnownDevicesStore;
-  /** Days between two rebuilds. 0 disables them. */
+  /** Days between two rebuilds. 0 disables rebuilds. */
   readonly rebuildDays: number;
   readonly log: Log;
 };
 
 /**
- * Forgets the devices that no partner has an attribute of, in one worker at a time. A rebuild that fails, or gives way to
- * a migration or a backup, is tried again an hour later.
+ * Forgets devices for which no partner has an attribute. Only one worker at a time does this. A rebuild that fails or
+ * gives way to a migration or a backup is tried again an hour later.
  */
 export async function forgetUnheldDevices(deps: ForgetDeps, signal: AbortSignal): Promise<void> {
   const { lanes, knownDevicesStore: store, rebuildDays, log } = deps;

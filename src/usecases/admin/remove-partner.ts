@@ -177,14 +177,14 @@ const steps: Readonly<Record<RunningStep, Step>> = {
     const { removals, erasureEngine } = deps;
     const { partnerId } = removal;
     await untilWorkHasEnded(deps, partnerId, signal);
-    // Before the records, which name the partner of what is staged.
+    // Done before the records are removed, because they name the partner of the staged rows.
     await untilNothingStaged(deps, partnerId, signal);
     await erasureEngine.untilWritten(signal);
     const removed = mergeCounts(removal.removed, await countAll(deps, { id: partnerId, prefix: removal.prefix }));
     return removals.advance(partnerId, { step: 'storage', removed: removed.filter(({ count }) => count > 0) });
   },
 
-  // The user first, so that the partner cannot upload anything afterward.
+  // The user is removed first, so that the partner cannot upload anything afterward.
   storage: async ({ removals, removalStorage }, { partnerId, name, prefix, hasStorageUser }) => {
     if (hasStorageUser && !removalStorage.removeUser) throw new Failure('invalid_request', noWayToRemoveUser(name));
     await removalStorage.removeUser?.(name);
@@ -192,7 +192,7 @@ const steps: Readonly<Record<RunningStep, Step>> = {
     return removals.advance(partnerId, { step: 'rows' });
   },
 
-  // Before the records, which name the files of the rejected lines.
+  // Done before the records are removed, because they name the files of the rejected lines.
   rows: async ({ removals, removalEngine }, { partnerId }, signal) => {
     await removalEngine.removeLoads(partnerId, removals, signal);
     // Without the records, the counts of the partner's loads cannot be found anymore.

@@ -83,7 +83,7 @@ export function decideLostCounts(
  */
 export async function* findSuspects(deps: RepairDeps, scope: AuditScope): AsyncGenerator<Suspect> {
   const named = new Set<string>();
-  // Read first, because each repair restores the counts of its loads.
+  // Done first, because each repair restores the counts of its loads.
   const lost = await findLostCounts(deps);
   for await (const { subject, differences, incomplete } of auditRows(deps, scope)) {
     if (!incomplete) continue;
@@ -184,7 +184,7 @@ export async function stageFile(
     const loadId = await deps.repairRecords.startLoad(file, file.loadId, deps.repairEngine.shards);
     loadIds.push(loadId);
     const { jobId, partnerId, target, suppression } = file;
-    // With 0 bytes, the load uses the shared stage and needs no tables of its own.
+    // With 0 bytes, the load uses the shared stage and needs no separate tables.
     const staged = { load: { loadId, jobId, partnerId, target, suppression, bytes: 0 }, file };
     const problem = await stageAgain(deps, staged, unhyphenatedIds, signal);
     if (problem === null) return staged;
@@ -273,7 +273,7 @@ function listChanged(): Failure {
 
 const replaced = 'a later import with mode "replace" has replaced its rows, or should have. Import it again.';
 
-const unseen = 'its devices were not seen for the number of days that is set for the partner, and are removed.';
+const unseen = 'its devices have not been seen for the number of days that is set for the partner, so they are removed.';
 
 /** Returns the reason why the files of a job cannot be loaded again, or null if they can. */
 async function findObstacle(deps: RepairDeps, [first]: readonly FileToRepair[]): Promise<string | null> {

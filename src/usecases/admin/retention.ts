@@ -27,8 +27,8 @@ type Deps = UploadSweepDeps & {
 };
 
 /**
- * Removes records of finished work whose retention period has ended, in short transactions with pauses in between. A step
- * that fails does not prevent the others, and the run then fails at its end.
+ * Removes records of finished work whose retention period has ended, in short transactions with pauses in between. If a
+ * step fails, the others still run, and the whole run fails at the end.
  */
 export async function removeExpiredRecords(deps: Deps, signal: AbortSignal): Promise<void> {
   if (!(await deps.lanes.claimTurn('remove expired records', retentionEverySeconds))) return;
@@ -42,7 +42,7 @@ export async function removeExpiredRecords(deps: Deps, signal: AbortSignal): Pro
     sessions: () => removeAll(() => store.removeExpiredSessions(rows), signal),
     uploads: () => removeAll(() => deps.uploadSweep.removeEnded(rows), signal),
     credentials: () => removeAll(() => store.removeEndedCredentials(endedCredentialDays, rows), signal),
-    // Last, because only this step needs the storage.
+    // Done last, because only this step needs the storage.
     abortedUploads: () => abortExpiredUploads(deps, signal),
   };
   const removed: Record<string, number> = {};

@@ -57,14 +57,14 @@ function startList(hashes: readonly [number, number], copied = hashes) {
   };
 }
 
-describe('a change of the suppression list', () => {
+describe('a change to the suppression list', () => {
   it('replaces the sets of all servers', async () => {
     const list = startList([2, 2]);
     expect(await list.add()).toMatchObject({ version: 5, hashes: 2 });
     expect([...list.sets]).toEqual([5]);
   });
 
-  it('copies what a server lacks before it builds a set', async () => {
+  it('copies missing hashes to a server before it builds a set', async () => {
     const list = startList([2, 1], [2, 2]);
     await list.add();
     expect(list.changes).toEqual(['copy', 'create']);
@@ -83,7 +83,7 @@ describe('a change of the suppression list', () => {
     expect(list.changes).toEqual(['copy']);
   });
 
-  it('drops a set that is not complete', async () => {
+  it('drops an incomplete set', async () => {
     const list = startList([2, 2]);
     list.damageSets();
     await expect(list.add()).rejects.toMatchObject({ code: 'internal' });

@@ -9,8 +9,8 @@ export type UploadSweepDeps = {
 const abortedAtATime = 100;
 
 /**
- * Removes the parts of uploads that have expired. Returns the number of uploads. An upload that cannot be aborted does not
- * prevent the others, and the sweep then fails at its end.
+ * Removes the parts of uploads that have expired. Returns the number of uploads. If an upload cannot be aborted, the
+ * others still are, and the sweep fails at the end.
  */
 export async function abortExpiredUploads(
   { uploadSweep, uploads }: UploadSweepDeps,

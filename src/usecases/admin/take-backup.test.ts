@@ -35,7 +35,7 @@ describe('the record of a backup', () => {
     expect(records).toHaveLength(1);
   });
 
-  it('can be missing, and the backup is still complete', async () => {
+  it('can be missing although the backup is complete', async () => {
     const { history } = historyThatFails(Infinity);
     expect(await recordBackup(history, '/backups/a', async () => taken)).toEqual({
       ...taken,

@@ -6,13 +6,13 @@ type Deps = { readonly control: ControlBackup; readonly engine: EngineBackup; re
 export type TakenBackup = {
   readonly takenAt: Date;
   readonly pausedSeconds: number;
-  /** Size of the backup of ClickHouse. */
+  /** Size of the ClickHouse backup. */
   readonly engineBytes: number;
 };
 
 /**
  * Backs up both databases in one consistent state. Lanes pause only while that state is captured, and the backup is
- * written afterwards. After a restore, Inlet recovers as it does after a crash of all processes. See
+ * written afterward. After a restore, Inlet recovers as it does after a crash of all processes. See
  * docs/decisions/backup.md.
  */
 export async function takeBackup(
@@ -36,7 +36,10 @@ export async function takeBackup(
 
 const maxReasonLength = 1_000;
 
-/** Attempts to record a complete backup, which can take hours, so that its connection may have been closed in between. */
+/**
+ * Number of attempts to record a complete backup. A backup can take hours, so the connection may have been closed in
+ * the meantime.
+ */
 const recordAttempts = 3;
 
 /**

@@ -63,14 +63,14 @@ describe('waits for events', () => {
     expect(waits.follow(of(1))).not.toBeNull();
   });
 
-  it('leaves half of the slots of a partner to others than one customer', () => {
+  it("lets one customer use at most half of its partner's slots", () => {
     const { waits } = start({ ofProcess: 10, ofPartner: 4 });
     const taken = [waits.follow(of(1, 7)), waits.follow(of(1, 7))];
     expect(taken).not.toContain(null);
     expect(waits.follow(of(1, 7))).toBeNull();
     expect(waits.follow(of(1, 8))).not.toBeNull();
     expect(waits.follow(of(1))).not.toBeNull();
-    // The limit of the partner still applies.
+    // The partner's limit still applies.
     expect(waits.follow(of(1))).toBeNull();
     taken[0]?.close();
     expect(waits.follow(of(1, 7))).not.toBeNull();

@@ -26,7 +26,7 @@ type Deps = {
   readonly importLogs: ImportLogStore;
   readonly audiences: AudienceStore;
   readonly feed: ChangeFeed;
-  /** Changes of event logs. */
+  /** Changes to event logs. */
   readonly eventFeed: ChangeFeed;
   /** Records are read outside of any request, with the access rights of their subscribers. */
   readonly asCaller: AsCaller;

@@ -192,7 +192,7 @@ describe('a record broadcaster', () => {
     expect(broadcaster.follow({ partnerId: 1, id: 1 }, 'end')).toBeNull();
   });
 
-  it('does not poll without subscribers', async () => {
+  it('does not poll if there are no subscribers', async () => {
     startBroadcaster(pollsAllSoon);
     const subscription = follow();
     await subscription.fresh();

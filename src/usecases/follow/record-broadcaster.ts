@@ -140,7 +140,7 @@ export type SubscriberSlots = { readonly take: (owner: AudienceScope) => (() => 
 
 export type FollowerLimits = { readonly ofProcess: number; readonly ofPartner: number };
 
-/** A customer can take only its share of the slots of its partner. */
+/** A customer can take only its share of its partner's slots. */
 export function followerLimit(limits: FollowerLimits): SubscriberSlots {
   const taken = new Map<string, number>();
   let all = 0;

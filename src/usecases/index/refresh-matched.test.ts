@@ -6,7 +6,7 @@ const audience: FoldedAudience = { partnerId: 1, audienceId: 2, generation: 0, l
 const ignore = (): void => undefined;
 const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** A store whose lock is taken for the first few attempts. */
+/** A store whose lock is held by another process during the first few attempts. */
 function depsWith(takenFor: number) {
   let attempts = 0;
   let stale = [audience];

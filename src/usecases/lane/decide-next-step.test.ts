@@ -103,7 +103,7 @@ const lane: Row[] = [
     { do: 'end canceled' },
   ],
   [
-    'finishes a canceled job that has no open file',
+    'finishes a canceled job that has no open files',
     { head: { ...ofImport({}), isCanceled: true } },
     { do: 'finish', job: importJob },
   ],
@@ -117,7 +117,7 @@ const lane: Row[] = [
 const imports: Row[] = [
   ['dispatches its batches and rests', { head: ofImport({ batchIds: dispatch }) }, { do: 'rest', dispatch }],
   [
-    'publishes a staged file while others load',
+    'publishes a staged file while others are loading',
     { head: ofImport({ ...staged, stagedRows: 1 }) },
     { do: 'publish', job: importJob, dispatch },
   ],
@@ -132,7 +132,7 @@ const imports: Row[] = [
 const audiences: Row[] = [
   ['dispatches its batches and rests', { head: ofAudience({ batchIds: dispatch }) }, { do: 'rest', dispatch }],
   ['finishes when no file is open', { head: ofAudience({}) }, { do: 'finish', job: audienceJob }],
-  ['lets staged files wait for files that are loading', { head: ofAudience(staged) }, { do: 'rest', dispatch }],
+  ['makes staged files wait for files that are loading', { head: ofAudience(staged) }, { do: 'rest', dispatch }],
   [
     'publishes when no other file is loading',
     { head: ofAudience({ ...staged, batchIds: [] }) },
@@ -268,25 +268,25 @@ const cases: [behavior: string, loads: StagedLoad[], counts: Partial<CountsBefor
     { ...full, maxDevices: 10_000_200, uncounted: [first, takenOver] },
   ],
   [
-    "takes the audience's count for its only file",
+    "uses the audience's count as the count of its only file",
     [first],
     { unique: 0 },
     { ...full, maxDevices: 100, onlyFileId: 10, uncounted: [] },
   ],
   [
-    'counts an only file itself after a takeover',
+    'counts the only file separately after a takeover',
     [takenOver],
     { unique: 0 },
     { ...full, maxDevices: 100, uncounted: [takenOver] },
   ],
   [
-    'counts each of two first files',
+    'counts each file if the audience starts with two files',
     [first, stagedLoad(3)],
     { unique: 0 },
     { ...full, maxDevices: 200, uncounted: [first, stagedLoad(3)] },
   ],
   [
-    'does not count an only file again',
+    'does not count the only file again',
     [stagedLoad(1, { isCounted: true })],
     { unique: 0 },
     { ...full, maxDevices: 100, uncounted: [] },

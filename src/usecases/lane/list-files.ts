@@ -26,7 +26,7 @@ export async function listImportFiles(
   }));
 }
 
-/** How many files of a retry are looked up at a time. */
+/** Number of files that a retry looks up at a time. */
 const lookupsAtATime = 16;
 
 /**
@@ -53,8 +53,9 @@ export async function listFailedFiles(
 }
 
 /**
- * For an import of a subscription, returns the given versions that still exist. A version that was overwritten or
- * deleted in the meantime is recorded and not loaded. If one is overwritten later, loading it fails with `file_changed`.
+ * For an import that a subscription created, returns the given versions that still exist. A version that was
+ * overwritten or deleted in the meantime is recorded and not loaded. If one is overwritten later, loading it fails with
+ * `file_changed`.
  */
 export async function listGivenFiles(
   { lanes, sources }: { readonly lanes: LaneStore; readonly sources: SourceStorage },

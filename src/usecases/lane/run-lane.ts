@@ -432,7 +432,7 @@ async function publishAndCount(
     verifyRows(deps, job, loads, ({ load, fileIds }) => audienceWarehouse.publish(load, fileIds), {
       isPublishing: true,
     });
-  // Runs before the staging tables are dropped, because a file's devices cannot be counted afterwards.
+  // Runs before the staging tables are dropped, because a file's devices cannot be counted afterward.
   const countFiles = async (uncounted: readonly StagedLoad[]): Promise<void> => {
     for (const { load, fileIds } of uncounted) {
       await deps.lanes.recordUploadedDevices(load.loadId, await audienceWarehouse.countUploaded(load, fileIds));

@@ -165,9 +165,9 @@ describe('a batch that is out of attempts', () => {
 
 describe('a committed batch', () => {
   it.each<[behavior: string, outcomes: FileOutcome[], isDue: boolean]>([
-    ['is reloaded when the file that names it must be loaded alone', [{ is: 'alone', fileId: 1 }], true],
+    ['is reloaded when the file whose ID it has must be loaded alone', [{ is: 'alone', fileId: 1 }], true],
     ['is not reloaded for another file, which gets its own token', [{ is: 'alone', fileId: 2 }], false],
-    ['is not reloaded when every file is decided', [{ is: 'staged', fileId: 1, counts: good }], false],
+    ['is not reloaded when every file has an outcome', [{ is: 'staged', fileId: 1, counts: good }], false],
   ])('%s', (_, outcomes, isDue) => {
     expect(isReloadDue({ batchId: 1 }, outcomes)).toBe(isDue);
   });

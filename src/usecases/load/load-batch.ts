@@ -160,7 +160,8 @@ async function stageOne(
   const { fileId, object, expectGzip } = file;
   try {
     if (object.size === 0) throw failureOf(noBytes);
-    // Watched as well, because a storage that does not respond would keep the token of a canceled job for over a minute.
+    // Opening the file is watched as well. Otherwise, a storage that does not respond would hold the token of a
+    // canceled job for over a minute.
     const opened = await watchLoad(deps, claim, null, (stop) => objects.open(object, AbortSignal.any([signal, stop])));
     try {
       requireNoFault(faultOfCompression(expectGzip, opened.isGzip));

@@ -6,7 +6,7 @@ import { Waits, isPending, rejection, send } from './send-answers.ts';
 
 type Deps = Pick<DropDeps, 'api' | 'storage' | 'cycles' | 'items' | 'digest' | 'now' | 'keepsHours'>;
 
-/** Corrects answers of a cycle whose answers were accepted. Returns the name of the file that was accepted. */
+/** Corrects answers in a cycle whose answers have been accepted. Returns the name of the accepted file. */
 export async function amendAnswers(deps: Deps, cycleId: number, text: string, signal: AbortSignal): Promise<string> {
   const { cycles, items, storage } = deps;
   const amended = readAmendment(text);
@@ -23,7 +23,7 @@ export async function amendAnswers(deps: Deps, cycleId: number, text: string, si
   const name = amendmentName(list.name, number);
   const content = Buffer.from(textOfAmendment(amended));
   const sha256 = deps.digest(content);
-  // A command that dies here leaves an object that the next amendment must not collide with.
+  // A command that dies here leaves an object behind. The next amendment must not collide with it.
   const upload = { name, key: `drop/${cycleId}/amendments/${sha256}/${name}`, sha256 };
   await storage.keepFile(upload.key, content, upload.sha256);
   await cycles.addAmendment(cycleId, { ...upload, isAmendment: true, items: amended.size, bytes: content.length });
@@ -31,7 +31,7 @@ export async function amendAnswers(deps: Deps, cycleId: number, text: string, si
   return name;
 }
 
-/** Sends the amendments whose acceptance is not recorded, for example because a command was interrupted. */
+/** Sends the amendments that are not recorded as accepted, for example because a command was interrupted. */
 async function sendPending(deps: Deps, cycleId: number, signal: AbortSignal): Promise<void> {
   try {
     for (const upload of await deps.cycles.listUploads(cycleId))

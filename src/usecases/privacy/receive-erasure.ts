@@ -3,7 +3,7 @@ import type { ErasureEngine, IdFile, IdList, OperatorErasures } from '../../port
 
 type Deps = { readonly erasures: OperatorErasures; readonly erasureEngine: Pick<ErasureEngine, 'addFile'> };
 
-/** Writes the list of an operator to the engine. If the command dies, nothing is erased. */
+/** Writes an operator's list to the engine. If the command dies, nothing is erased. */
 export async function receiveErasure(
   { erasures, erasureEngine }: Deps,
   requestedBy: string,

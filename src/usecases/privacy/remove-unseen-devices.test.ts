@@ -36,16 +36,16 @@ async function runTurn(partners: readonly Partner[], stopped = new AbortControll
   return called;
 }
 
-describe('a turn of removing unseen devices', () => {
-  it('records what it found before it removes it, and ends when nothing is left', async () => {
+describe('a turn that removes unseen devices', () => {
+  it('records what it has found before it removes anything, and ends when nothing is left', async () => {
     expect(await runTurn([{ rows: 3 }])).toEqual(['found 3 of 1', 'removed 1', 'finished 1']);
   });
 
-  it('starts no mutation if nothing is to be removed', async () => {
+  it('starts no mutation if there is nothing to remove', async () => {
     expect(await runTurn([{ rows: 0 }])).toEqual(['found 0 of 1', 'finished 1']);
   });
 
-  it('does not end while rows are left, and continues with the next partner', async () => {
+  it('does not end a removal while rows are left, and continues with the next partner', async () => {
     expect(await runTurn([{ rows: 3, left: 1 }, { rows: 0 }])).toEqual([
       'found 3 of 1',
       'removed 1',
@@ -55,7 +55,7 @@ describe('a turn of removing unseen devices', () => {
     ]);
   });
 
-  it('counts the rows even if none was found, because an unavailable replica has unknown rows', async () => {
+  it('counts the rows even if none were found, because an unavailable replica may have rows', async () => {
     expect(await runTurn([{ rows: 0, left: 2 }])).toEqual([
       'found 0 of 1',
       'postponed 1: 2 of 0 rows are still stored.',

@@ -11,7 +11,7 @@ type Deps = {
   readonly log: Log;
 };
 
-/** How often every worker checks for partners. One worker at a time removes devices, of one partner at a time. */
+/** How often every worker checks for partners. One worker at a time removes devices, for one partner at a time. */
 export const removeUnseenEverySeconds = 10;
 
 const partnersAtATime = 100;

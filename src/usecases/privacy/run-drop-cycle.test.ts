@@ -28,7 +28,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Answers the uploads in this order, whatever DROP would answer. Null: as DROP does. */
+/** Answers the uploads with these replies, in order. For null, the simulated DROP replies as usual. */
 function answerUploads(...replies: (ReturnType<NonNullable<DropServer['behavior']['fault']>> | 'lost')[]): void {
   let isLost = false;
   server.behavior.fault = (path) => {
@@ -45,12 +45,12 @@ const uploads = () => drop.deps.cycles.listUploads(1);
 
 describe('a download', () => {
   it.each([
-    ['a page of a proxy', { status: 200, body: Buffer.from('<html>'), headers: { 'content-type': 'text/html' } }],
+    ['a page from a proxy', { status: 200, body: Buffer.from('<html>'), headers: { 'content-type': 'text/html' } }],
     ['another object', { status: 200, body: { message: 'Sign in.', redirect: '/login' } }],
     ['an object without a message', { status: 200, body: {} }],
     ['nothing', { status: 200, body: Buffer.alloc(0) }],
     ['a message as text', { status: 200, body: { message: 'x' }, headers: { 'content-type': 'text/plain' } }],
-  ])('is no fetch if the response is %s', async (_behavior, reply) => {
+  ])('does not count as a fetch if the response is %s', async (_behavior, reply) => {
     server.add({ lists: { MAID: [item] } });
     server.behavior.fault = () => reply;
     expect(await drop.failedSync()).toMatchObject({ code: 'invalid_request' });
@@ -139,7 +139,7 @@ describe('an archive that cannot be read', () => {
     expect(await drop.deps.spool.find()).toBeNull();
   });
 
-  it('is read again without another one', async () => {
+  it('is read again if there is no other archive', async () => {
     const first = await archive();
     await drop.deps.spool.save('20260801_4821_DROP.zip', Readable.from([server.supportArchive().content]));
     expect(await drop.sync()).toEqual(done);
@@ -166,10 +166,10 @@ describe('the proof of a cycle', () => {
   });
 });
 
-describe('the answers of a cycle', () => {
+describe('the answers in a cycle', () => {
   beforeEach(() => server.add({ lists: { MAID: [item] } }));
 
-  it('count as accepted if the response was lost and DROP has closed the batch since', async () => {
+  it('count as accepted if the response was lost and DROP has since closed the batch', async () => {
     answerUploads('lost');
     expect(await drop.sync()).toMatchObject({ is: 'waiting', for: 'drop' });
     expect(await drop.sync()).toEqual(done);
@@ -193,14 +193,14 @@ describe('the answers of a cycle', () => {
   it.each([
     ['the server fails', { status: 502, body: { message: 'Bad gateway.' } }],
     ['the response does not name the file', { status: 202, body: { message: 'Received.' } }],
-  ])('can have been accepted if %s', async (_behavior, reply) => {
+  ])('may have been accepted if %s', async (_behavior, reply) => {
     answerUploads(reply);
     expect(await drop.sync()).toMatchObject({ is: 'waiting', for: 'drop' });
     expect((await uploads())[0]?.sentAt).not.toBeNull();
     expect(await drop.sync()).toEqual(done);
   });
 
-  it('are built again under another name after DROP has refused them', async () => {
+  it('are stored again under another name after DROP has refused them', async () => {
     const refused = { status: 400, body: { message: 'The file name is not unique.' } };
     answerUploads(refused, refused);
     expect(String(await drop.failedSync())).toContain('not unique');
@@ -227,7 +227,7 @@ describe('the answers of a cycle', () => {
     await expect(closeDropCycle(drop.deps, 1)).rejects.toThrow('does not wait');
   });
 
-  it('can have been accepted by an attempt before a refused one', async () => {
+  it('may have been accepted by an attempt that preceded a refused one', async () => {
     answerUploads('lost', tryLater);
     await drop.sync();
     expect(await drop.sync()).toMatchObject({ is: 'waiting', for: 'drop' });
@@ -245,12 +245,12 @@ describe('an amendment', () => {
   const amend = (status: number): Promise<unknown> =>
     amendAnswers(drop.deps, 1, `Id,Status\n${item.id},${status}\n`, signal).catch((error: unknown) => error);
 
-  it('never counts as accepted because DROP cannot process it', async () => {
+  it('does not count as accepted if DROP responds that it cannot process it', async () => {
     answerUploads('lost', noBatch);
     expect(await amend(2)).toMatchObject({ code: 'unavailable' });
     expect(await amend(4)).toMatchObject({ code: 'invalid_request' });
     expect((await uploads()).filter(({ isAmendment }) => isAmendment)).toMatchObject([{ acceptedAt: null }]);
-    // DROP has accepted the first one, and says so.
+    // DROP has accepted the first one and says so.
     expect(await amend(4)).toMatch(/_amend2\.csv$/);
     expect(server.delivered[0]?.answers.get(item.id)).toEqual(['5', '2', '4']);
   });
@@ -258,7 +258,7 @@ describe('an amendment', () => {
   it.each([
     ['refused', { status: 400, body: { message: 'The file is not valid.' } }],
     ['not expected', noBatch],
-  ])('that was %s is not sent before the next one', async (_behavior, reply) => {
+  ])('that was %s is not sent again before the next one', async (_behavior, reply) => {
     answerUploads(reply);
     expect(await amend(2)).toMatchObject({ code: 'invalid_request' });
     expect(await amend(4)).toMatch(/_amend2\.csv$/);

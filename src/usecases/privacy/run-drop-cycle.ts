@@ -49,7 +49,7 @@ export type DropDeps = {
   readonly log: Log;
 };
 
-/** Another command continues the cycle this long after the command that held it has died. */
+/** After this time, another command continues the cycle if the command that held it has died. */
 const leaseSeconds = 30;
 
 export type DropOutcome =
@@ -129,20 +129,20 @@ const steps: Readonly<Record<Exclude<ClaimedCycle['step'], 'done'>, Step>> = {
   },
 
   read: async (deps, cycle, signal) => {
-    // The operator has given another one.
+    // The operator has provided another one.
     const other = await findUnprocessed(deps);
     if (other) return storeArchive(deps, cycle, other);
     try {
       return await readArchive(deps, cycle, signal);
     } catch (error) {
       if (!(error instanceof InvalidArchive)) throw error;
-      const action = 'Get another one from the support of DROP, and run the command with --archive.';
+      const action = 'Get another one from DROP support, and run the command with --archive.';
       throw new Failure(error.code, `${error.detail} It is stored. ${action}`);
     }
   },
 
   suppress: async ({ items, suppression, cycles }, cycle) => {
-    // Added first, so that a hash that is withdrawn and requested at the same time is never missing.
+    // Added first, so that a hash that is both withdrawn and requested is never missing.
     const requested = await items.requestedHashes(cycle.id);
     if (requested) await suppression.change(requested, false);
     const lifted = await items.liftedHashes(cycle.id);
@@ -242,7 +242,7 @@ function notClosable(cycleId: number): Failure {
   return new Failure('invalid_request', `Cycle ${cycleId} does not wait for DROP to accept its answers.`);
 }
 
-/** A command that died after it had recorded an archive has left its copy. */
+/** A command that died after it had recorded an archive has left its local copy behind. */
 async function findUnprocessed(deps: Pick<DropDeps, 'spool' | 'cycles'>): Promise<SpooledArchive | null> {
   const found = await deps.spool.find();
   if (!found || !(await deps.cycles.hasArchive(found.sha256))) return found;
@@ -277,7 +277,7 @@ async function storeArchive(
   archive: SpooledArchive,
 ): Promise<ClaimedCycle> {
   const { name, bytes, sha256, receivedAt } = archive;
-  // An archive that replaces another one can have its name.
+  // An archive that replaces another one can have the same name.
   const stored: StoredArchive = { name, bytes, sha256, key: `drop/${cycle.id}/${sha256}/${name}` };
   await storage.keepArchive(stored.key, archive);
   const next = await cycles.advance(cycle, { step: 'read', archive: stored, receivedAt });
@@ -291,8 +291,8 @@ function requireArchive({ id, archive }: ClaimedCycle): StoredArchive {
 }
 
 /**
- * Stores the files with the answers to one list, and counts the statuses. The stored files never change. After DROP has
- * refused a file, only this one is stored again.
+ * Stores the files with the answers to one list, and counts the statuses. The stored files never change. If DROP
+ * refuses a file, only that file is stored again.
  */
 async function answerList(
   { items, storage, digest }: DropDeps,

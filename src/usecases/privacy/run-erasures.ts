@@ -44,7 +44,7 @@ export type ErasureDeps = {
 /** How often every worker checks for erasures. One worker at a time runs a batch. */
 export const runErasuresEveryMs = 1_000;
 
-/** Another worker continues the batch this long after its worker has died. */
+/** After this time, another worker continues the batch if its worker has died. */
 const leaseSeconds = 15;
 const maxIndexWaitMs = 30_000;
 
@@ -58,7 +58,7 @@ class Waits extends Error {
   }
 }
 
-/** Runs the open batch, step by step. A killed worker's batch is continued by another worker at its last step. */
+/** Runs the open batch, step by step. If the worker is killed, another worker continues the batch at its last step. */
 export async function runErasures(deps: ErasureDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const batch = await deps.erasureQueue.claim(leaseSeconds);
@@ -112,7 +112,7 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
       await queue.finish(batch, new Date(), []);
       return { ...batch, step: 'done' };
     }
-    // The command of an operator has written its list already, and that list cannot be written again.
+    // An operator's command has already written its list, and that list cannot be written again.
     if (requests.every(({ source }) => source.kind === 'received')) return queue.advance(batch, { step: 'wait' });
     const begun = await queue.advance(batch, { step: 'list', isNewList: true });
     await dropLists(deps, null);
@@ -144,8 +144,8 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
     return queue.advance(batch, { step: 'settle', includesNewLoads: true });
   },
 
-  // A replacing load copies the rows that it found when it started. Every load adds its known devices last.
-  // A rebuild copies devices into the known devices.
+  // A replacing load copies the rows that it found when it started, every load adds its known devices last, and a
+  // rebuild copies devices into the known devices. Each of these can write an erased device again.
   settle: async (deps, batch, signal) => {
     await deps.erasureEngine.untilWritten(signal);
     return waitForLoads(deps, batch, 'settle');
@@ -153,10 +153,10 @@ const steps: Readonly<Record<Exclude<ClaimedBatch['step'], 'done'>, Step>> = {
 
   index: async (deps, batch, signal) => {
     const { erasureQueue: queue, erasureEngine: engine, indexStore } = deps;
-    // Recorded first, so that a repeated step also records what an interrupted one wrote.
+    // Recorded first, so that a repeated step also covers what an interrupted one wrote.
     const firstFoldId = batch.firstFoldId ?? (await indexStore.nextFoldId());
     const begun = await queue.advance(batch, { step: 'index', firstFoldId });
-    // Reads all attributes, and folds need not wait for it.
+    // This reads all attributes, and folds do not need to wait for it.
     await engine.eraseKnownDevices(begun, signal);
     const erase = async (): Promise<void> => {
       const leaseId = await takeLease(deps);
@@ -248,7 +248,10 @@ async function replaceLostList(
   return queue.advance(batch, { step: 'list' });
 }
 
-/** A file that cannot be read fails its own request. The other requests of the batch continue. Returns false then. */
+/**
+ * Returns false if a file cannot be read. Only its own request then fails, and the other requests in the batch
+ * continue.
+ */
 async function writeList(
   deps: ErasureDeps,
   batch: ClaimedBatch,

@@ -43,7 +43,9 @@ export function rejection(name: string, message: string): Failure {
   return new Failure('invalid_request', `DROP rejected ${name}: ${message}`);
 }
 
-/** Sends a file, and records that it was accepted. Returns why DROP has refused the file, or null. */
+/**
+ * Sends a file, and records that it was accepted. Returns the reason if DROP has refused the file, and otherwise null.
+ */
 export async function send(
   deps: SendDeps,
   cycleId: number,
@@ -55,7 +57,7 @@ export async function send(
   requireOpen(deps);
   const file = { name, content: await storage.readFile(upload.key) };
   await cycles.noteSent(cycleId, name);
-  // Otherwise, a later attempt would take this one for accepted. An earlier attempt can still have been.
+  // Otherwise, a later attempt would treat this one as accepted. An earlier attempt may still have been accepted.
   const noteUnsent = async (): Promise<void> => {
     if (upload.sentAt === null) await cycles.noteUnsent(cycleId, name);
   };
@@ -80,8 +82,8 @@ export async function send(
 }
 
 /**
- * The response to an earlier attempt can have been lost. DROP may have processed the batch since, and answers 409 then. To
- * an amendment, 409 only means that DROP cannot process it now.
+ * The response to an earlier attempt may have been lost. If DROP has processed the batch since then, it responds with
+ * 409. For an amendment, 409 only means that DROP cannot process it now.
  */
 function isAccepted(
   result: Exclude<UploadResult, DropDelay>,

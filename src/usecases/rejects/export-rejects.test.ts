@@ -98,7 +98,7 @@ describe('exportRejects', () => {
     expect(await callsOf({ isExpired: true }, null)).toEqual(['remove acme/rejects/1/', 'drop', 'remove']);
   });
 
-  it('tries to remove an expired export again, however often it has failed', async () => {
+  it('tries to remove an expired export again, regardless of the number of failures', async () => {
     const outage = () => Promise.reject(new Error('connection lost'));
     const calls = await callsOf({ isExpired: true, isNew: false, tries: maxExportAttempts + 1 }, null, outage);
     expect(calls).toEqual(['remove acme/rejects/1/', 'drop', 'postpone 10']);
@@ -109,14 +109,14 @@ describe('exportRejects', () => {
     expect(calls).toEqual(['remove acme/rejects/1/', 'drop', 'postpone 10']);
   });
 
-  it('counts no attempt that fails because a dependency is unavailable, for a day after the request', async () => {
+  it('for a day after the request, does not count attempts that fail because a dependency is unavailable', async () => {
     const last = { isNew: false, tries: maxExportAttempts };
     expect(await callsOf(last, new Unavailable())).toEqual(['drop', 'postpone 10, not counted']);
     const overdue = { ...last, openSeconds: maxExportWaitSeconds };
     expect(await callsOf(overdue, new Unavailable())).toEqual(['drop', 'finish load_abandoned']);
   });
 
-  it('counts no attempt that ends because the worker stops, and drops its tables before the next one', async () => {
+  it('does not count an attempt that ends because the worker stops, and drops its tables before the next one', async () => {
     const last = { isNew: false, tries: maxExportAttempts, openSeconds: maxExportWaitSeconds };
     expect(await callsOf(last, new Shutdown())).toEqual(['drop', 'postpone 0, not counted']);
   });

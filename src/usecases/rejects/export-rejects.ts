@@ -40,7 +40,7 @@ export type ExportRejectsDeps = {
 /** How often every worker checks for exports. Each worker runs one export at a time. */
 export const exportRejectsEveryMs = 1_000;
 
-/** Another worker continues the export this long after its worker has died. */
+/** After this time, another worker continues the export if its worker has died. */
 const leaseSeconds = 10;
 const retryAfterSeconds = 10;
 
@@ -68,8 +68,8 @@ async function runExport(deps: ExportRejectsDeps, claim: ClaimedExport, { signal
     const read = progress.fileId === 0 ? null : { fileId: progress.fileId, bytes: progress.bytesRead() };
     if (!(await queue.renew(claim, leaseSeconds, read))) lost.abort();
   };
-  // While the claim is held, because the next worker creates tables with the same prefix. A worker that lost its claim
-  // must not drop the tables of the worker that has it now.
+  // Done while the claim is held, because the next worker creates tables with the same prefix. A worker that lost its
+  // claim must not drop the tables of the worker that has it now.
   const drop = (): Promise<void> => (lost.signal.aborted ? reader.dropAttempt(claim) : reader.drop(exportId));
   try {
     const isEnded = await pollWhile(log, renew, async () => {
@@ -91,7 +91,7 @@ async function runExport(deps: ExportRejectsDeps, claim: ClaimedExport, { signal
     if (signal.aborted) return queue.postpone(claim, 0, { counts: false });
     const failure = error instanceof Failure && error.isFinal ? error : null;
     log[failure ? 'info' : 'warn']({ exportId, partnerId, tries, err: error }, 'export of rejected rows failed');
-    // The removal of an expired export is tried until it succeeds. The export has ended and cannot fail any more.
+    // The removal of an expired export is tried until it succeeds. The export has ended and can no longer fail.
     if (claim.isExpired) return queue.postpone(claim, retryAfterSeconds, { counts: true });
     const counts = claim.openSeconds >= maxExportWaitSeconds || !deps.isUnavailable(error);
     if (failure) await queue.finish(claim, failure, exportDays);
@@ -106,7 +106,7 @@ function abandoned(attempts: number): Failure {
 
 type Progress = { fileId: number; bytesRead: () => number };
 
-/** Returns false if files are left because the turn is over. */
+/** Returns false if the turn ended before all files were exported. */
 async function exportFiles(
   deps: ExportRejectsDeps,
   claim: ClaimedExport,
@@ -179,7 +179,7 @@ async function exportFile(
   }
 }
 
-/** The path of an audience's file starts with the partner's prefix, and the file has a folder of its own. */
+/** The path of an audience file starts with the partner's prefix, and each such file has its own folder. */
 function nameOf({ keyType }: ClaimedExport, path: string): string {
   return keyType === null ? path.slice(path.lastIndexOf('/') + 1) : path;
 }

@@ -27,7 +27,7 @@ export type RejectsDeps = { readonly rejects: RejectExportStore; readonly reject
 type ImportDeps = RejectsDeps & { readonly importLogs: ImportLogStore; readonly canAssumeRoles: boolean };
 type AudienceDeps = RejectsDeps & { readonly audiences: AudienceStore };
 
-/** Queues the export of all rejected rows of an import. Requesting it again changes nothing. */
+/** Queues the export of all rejected rows of an import. Requesting the export again changes nothing. */
 export async function requestImportRejects(
   deps: ImportDeps,
   partner: Partner,
@@ -68,7 +68,7 @@ export async function listImportRejects(
   return withUrls(deps, await deps.rejects.listFiles(partner.id, { importLogId }, page));
 }
 
-/** Queues the export of all rejected rows of one file of an audience. */
+/** Queues the export of all rejected rows of one audience file. */
 export async function requestAudienceRejects(
   deps: AudienceDeps,
   { partner, scope }: { readonly partner: Partner; readonly scope: AudienceScope },

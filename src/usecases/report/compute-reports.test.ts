@@ -68,7 +68,7 @@ describe('computing a report', () => {
     expect(await compute({ lastLoadId: 5, ageDays: 0, isPublished: false })).toEqual(['published', 'ended']);
   });
 
-  it('does not publish a report again that was published before a worker died', async () => {
+  it('does not publish a report again if it was published before its worker died', async () => {
     expect(await compute({ lastLoadId: 5, ageDays: 0, isPublished: true })).toEqual(['ended']);
   });
 

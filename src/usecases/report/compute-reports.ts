@@ -23,7 +23,7 @@ export type ComputeReportsDeps = BudgetDeps & {
 export const computeReportsEveryMs = 100;
 
 /**
- * The number of reports that a worker computes at a time. Each report occupies a connection and a CPU core on every
+ * The number of reports that a worker computes concurrently. Each report occupies a connection and a CPU core on every
  * shard.
  */
 const concurrentReports = 2;
@@ -135,8 +135,8 @@ async function count(
   const state = await reports.findIndexState(audience);
   if (!state) return 'not folded';
   const counts = await profiler.profile(audience, counting, state, signal);
-  // A fold has replaced bitmaps in the meantime, or a rebuild has deleted the state, which it deletes before the
-  // bitmaps.
+  // In the meantime, a fold has replaced bitmaps, or a rebuild has deleted the state. A rebuild deletes the state
+  // before the bitmaps.
   if (!counts || (await reports.findIndexState(audience))?.foldId !== state.foldId) return 'interrupted';
   if (!(await reports.isCurrent(audience))) return 'not folded';
   const saved = await reports.saveCounts(wanted, { counts, computedAt: new Date() }, chargeFor(deps, price));

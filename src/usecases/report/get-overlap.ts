@@ -19,7 +19,7 @@ export type OverlapDeps = BudgetDeps & {
 
 const pollEveryMs = 200;
 
-/** Maximum number of overlaps that a process computes at a time. Further calls get `report_not_ready`. */
+/** Maximum number of overlaps that a process computes concurrently. Further calls get `report_not_ready`. */
 const maxConcurrent = 4;
 let running = 0;
 

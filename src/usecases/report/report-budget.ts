@@ -25,7 +25,7 @@ const maxRetrySeconds = 30 * 86_400;
 export function limitReached(next: Date | 'never', now = new Date()): Failure {
   const detail =
     next === 'never'
-      ? 'This report needs more of the privacy budget than there is in a period. Compare fewer audiences.'
+      ? 'This report needs more than the whole privacy budget of a period. Compare fewer audiences.'
       : `The privacy budget is spent. A new report is possible at ${next.toISOString()}.`;
   const seconds = next === 'never' ? maxRetrySeconds : Math.ceil((next.getTime() - now.getTime()) / 1000);
   return new Failure('report_limit_reached', detail, {

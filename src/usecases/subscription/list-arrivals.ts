@@ -16,10 +16,10 @@ export const listArrivalsEveryMs = 500;
 /** Each page extends the lease. A page takes well under a second. If the process is killed, the next listing waits until the lease expires. */
 const leaseSeconds = 10;
 
-/** Number of prefixes that one worker lists at the same time. */
+/** Number of prefixes that one worker lists concurrently. */
 const listingsAtATime = 4;
 
-/** After a failed listing, for example while the storage is unavailable. */
+/** Pause after a failed listing, for example while the storage is unavailable. */
 const failurePauseSeconds = 10;
 
 export const listingOutcomes = ['imported', 'unchanged', 'lost', 'failed'] as const;
@@ -42,13 +42,15 @@ type Deps = {
 };
 
 export type ArrivalLister = {
-  /** Starts to list the prefixes that are due, as far as there are places. Does not wait for the end. */
+  /**
+   * Starts to list the prefixes that are due, as many as there are free places. Does not wait until they are listed.
+   */
   readonly list: () => Promise<void>;
   /** Waits until the listings in progress are recorded. */
   readonly stop: () => Promise<void>;
 };
 
-/** Lists the prefixes of subscriptions and imports what has arrived. Uses no slot of a lane. */
+/** Lists the prefixes of subscriptions and imports what has arrived. Uses no lane slot. */
 export function arrivalLister(deps: Deps): ArrivalLister {
   const turns = new Set<Promise<void>>();
   const stopped = new AbortController();
@@ -59,7 +61,7 @@ export function arrivalLister(deps: Deps): ArrivalLister {
     } catch (error) {
       deps.recordListing('failed', []);
       deps.log.warn({ err: error, subscriptionId: claim.subscriptionId }, 'cannot list the prefix of a subscription');
-      // If this fails, too, the claim expires.
+      // If this also fails, the claim expires.
       await deps.subscriptionQueue.postpone(claim, failurePauseSeconds).catch(() => undefined);
     }
   };
@@ -115,7 +117,7 @@ function outcomeOf(result: Awaited<ReturnType<SubscriptionQueue['finish']>>): Li
   return result.importLogId === null ? 'unchanged' : 'imported';
 }
 
-/** Like an import of the prefix, leaves out "folder" objects and exported rejects. */
+/** Leaves out "folder" objects and exported rejects, as an import of the prefix does. */
 function isImported({ partnerPrefix, prefix }: SubscriptionClaim, { key, size }: ListedObject): boolean {
   return !(key.endsWith('/') && size === 0) && !isSkippedRejects(partnerPrefix, partnerPrefix + prefix, key);
 }

@@ -36,7 +36,7 @@ function attempt(
 }
 
 describe('the assessment of a batch of attempts', () => {
-  it('schedules the next attempt of each failed event, and none after the last one', () => {
+  it('schedules the next attempt for each failed event, and none after the last attempt', () => {
     const { attempts } = assess(
       { health: healthy },
       [attempt(500), attempt(500, { tries: 9 }), attempt(200)],
@@ -45,7 +45,7 @@ describe('the assessment of a batch of attempts', () => {
     expect(attempts.map(({ nextAttemptAt }) => nextAttemptAt?.getTime() ?? null)).toEqual([start + 5_000, null, null]);
   });
 
-  it('counts events that fail at the same time as one failure', () => {
+  it('counts events that fail together as one failure', () => {
     const eight = Array.from({ length: 8 }, () => attempt(500));
     expect(assess({ health: healthy }, eight, schedule).health).toMatchObject({ failuresInARow: 1, pausedUntil: null });
   });
@@ -56,7 +56,7 @@ describe('the assessment of a batch of attempts', () => {
     expect(assess({ health: healthy }, [...mixed, attempt(204, { seconds: 3 })], schedule).health).toEqual(healthy);
   });
 
-  it('disables the webhook after a 410 response among other failures', () => {
+  it('disables the webhook after a 410 response, even if there are other failures', () => {
     const { health } = assess({ health: healthy }, [attempt(500), attempt(410), attempt(500)], schedule);
     expect(health.disabled?.reason).toBe('gone');
   });
@@ -66,7 +66,7 @@ describe('the assessment of a batch of attempts', () => {
     expect(health).toEqual({ ...healthy, failuresInARow: 1 });
   });
 
-  it('disables the webhook after a 410 response to a new event, and not to a replay', () => {
+  it('disables the webhook after a 410 response to a new event, but not to a replay', () => {
     const replayed = attempt(410, { isReplay: true });
     const healthAfter = (...batch: Parameters<typeof assess>[1]) => assess({ health: healthy }, batch, schedule).health;
     const failing = { ...healthy, failuresInARow: 1, failingSince: new Date(start), lastFailureAt: new Date(start) };
@@ -85,7 +85,7 @@ describe('the assessment of a batch of attempts', () => {
 });
 
 describe('the dispatcher', () => {
-  it('claims no more webhooks than it has places for, also in concurrent calls', async () => {
+  it('claims no more webhooks than it has places for, even in concurrent calls', async () => {
     const isOver = Promise.withResolvers<null>();
     let claimed = 0;
     const dispatcher = eventDispatcher({

@@ -21,19 +21,20 @@ const leaseMarginSeconds = 5;
 /** After this time, a webhook gives its place to others. */
 const turnMs = 10_000;
 /**
- * A webhook whose receiver takes at least this long to respond to every event of two batches in a row, or for a whole turn,
- * uses the places of the failing webhooks for a while. Otherwise, a few receivers that accept events slowly would hold the
- * places of the others. One slow batch can also be a cold start, or a moment in which this process was busy.
+ * A webhook counts as slow if its receiver takes at least this long to respond to every event in two consecutive
+ * batches, or for a whole turn. It then uses the places of the failing webhooks for a while. Otherwise, a few slow
+ * receivers would hold the places of the others. A single slow batch can also be caused by a cold start, or by a moment
+ * in which this process was busy.
  */
 const slowResponseMs = 1_000;
 const slowBatches = 2;
 const slowForMs = 5 * 60_000;
-/** Number of events that are sent to one webhook at the same time. A failing webhook gets one. */
+/** Number of events that are sent to one webhook concurrently. A failing webhook gets one at a time. */
 const concurrency = { healthy: 8, failing: 1 };
-/** An event whose type only a later release knows is left to a worker of that release. */
+/** An event of a type that only a later release knows is left to a worker of that release. */
 const unknownEventPauseSeconds = 5;
 
-/** Notifications start new events at once. Events whose next attempt is due start within this time. */
+/** Notifications cause new events to be sent at once. Events whose next attempt is due are sent within this time. */
 export const dispatchEveryMs = 2_000;
 export const dispatchPauseMs = 50;
 
@@ -41,7 +42,7 @@ export const attemptOutcomes = ['delivered', 'failed', 'gave_up'] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
 export type DeliverySettings = {
-  /** Multiplies the times between attempts. */
+  /** Multiplies the delays between attempts. */
   readonly scale: number;
   readonly timeoutSeconds: number;
   readonly maxWebhooks: number;
@@ -56,15 +57,18 @@ type Deps = {
 };
 
 export type Dispatcher = {
-  /** Starts to send the events of every webhook that is due, as far as there are places. Does not wait for the end. */
+  /**
+   * Starts to send the events of the webhooks that are due, as many as there are free places. Does not wait until they
+   * are sent.
+   */
   readonly dispatch: () => Promise<void>;
-  /** Waits until the events in progress are recorded. */
+  /** Waits until the attempts in progress are recorded. */
   readonly stop: () => Promise<void>;
 };
 
 /**
- * Sends events to webhooks. Failing and slow webhooks have places of their own, so that receivers that do not respond, or
- * respond slowly, do not delay the others.
+ * Sends events to webhooks. Failing and slow webhooks have their own places, so that receivers that respond slowly or
+ * not at all do not delay the others.
  */
 export function eventDispatcher(deps: Deps): Dispatcher {
   const { webhookQueue, delivery, log } = deps;
@@ -74,7 +78,7 @@ export function eventDispatcher(deps: Deps): Dispatcher {
   ];
   const leaseSeconds = delivery.timeoutSeconds + leaseMarginSeconds;
   const stopped = new AbortController();
-  /** Each worker measures for itself. The times are those of `performance.now()`. */
+  /** Each worker measures for itself. The times are from `performance.now()`. */
   const slowUntil = new Map<number, number>();
   const findSlow = (): number[] => {
     for (const [webhookId, end] of slowUntil) if (end <= performance.now()) slowUntil.delete(webhookId);
@@ -91,7 +95,7 @@ export function eventDispatcher(deps: Deps): Dispatcher {
       onEnd();
     }
     try {
-      // Events that were logged at the end of the turn found the webhook claimed.
+      // When events were logged at the end of the turn, the webhook was still claimed.
       await dispatch();
     } catch (error) {
       log.warn({ err: error }, 'cannot claim webhooks');
@@ -109,7 +113,7 @@ export function eventDispatcher(deps: Deps): Dispatcher {
     }
   };
   let last = Promise.resolve();
-  // One after another. Otherwise, two calls at the same time would fill the same places.
+  // Calls run one after another. Otherwise, two concurrent calls would fill the same places.
   const dispatch = (): Promise<void> => {
     const next = last.then(fillPlaces);
     last = next.catch(() => {});
@@ -162,7 +166,7 @@ async function runTurn(
     if (!(await webhookQueue.record(claim, { due, attempts, health, warns }, leaseSeconds))) return;
     for (const attempt of attempts) deps.recordAttempt(outcomeOf(attempt));
     if (health.disabled || (health.pausedUntil !== null && health.pausedUntil > new Date())) break;
-    // The failing and slow webhooks have places of their own.
+    // The failing and slow webhooks have their own places.
     if (isPaused(health) !== isPaused(due.health) || (isSlow && !areFailing)) break;
   }
   await webhookQueue.release(claim, hasProgress ? 0 : unknownEventPauseSeconds);
@@ -187,10 +191,10 @@ export function assess(
   let warns = false;
   let hasFailed = false;
   for (const [place, { delivery, result }] of inOrder.entries()) {
-    // Events that fail at the same time are one failure. Otherwise, a moment's outage would lead to a long pause.
+    // Events that fail together count as one failure. Otherwise, a brief outage would lead to a long pause.
     if (hasFailed && isOrdinaryFailure({ delivery, result })) continue;
     const isReplayed = isReplay(inOrder.slice(place));
-    // Only the response to a new event disables the webhook. The other failure is the one that counts.
+    // Only the response to a new event disables the webhook, so the other failure counts here.
     if (result.status === 410 && delivery.isReplay && !isReplayed) continue;
     hasFailed = !isDelivered(result);
     const next = assessHealth(health, { result, isReplay: isReplayed }, schedule);
@@ -201,7 +205,7 @@ export function assess(
   return { attempts, health, warns };
 }
 
-/** Failures that are one failure are a replay if all of them are. */
+/** Failures that count as one failure are a replay if all of them are replays. */
 function isReplay(results: readonly Result[]): boolean {
   const end = results.findIndex(({ result }) => isDelivered(result));
   return results.slice(0, end === -1 ? undefined : end).every(({ delivery }) => delivery.isReplay);

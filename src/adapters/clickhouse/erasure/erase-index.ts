@@ -60,8 +60,9 @@ export async function eraseFromIndex(
 
 /**
  * A number can be assigned again, so the numbers stay if another worker has taken the lease. That worker stops the
- * statement that starts the mutation, or waits until the mutation has ended. A statement that starts later does not have
- * the lease. The engine evaluates this when it receives the statement, so that all replicas erase the same numbers.
+ * statement that starts the mutation, or waits until the mutation has ended. A statement that starts later does not
+ * have the lease. The engine evaluates the condition when it receives the statement, so that all replicas erase the
+ * same numbers.
  */
 async function eraseNumbers(engine: Engine, listId: number, fold: Fold, signal: AbortSignal): Promise<void> {
   const condition = `${hasLeaseOf(fold)} AND ${hasDevice(listId, listKind.unnumbered)}`;
@@ -75,9 +76,9 @@ async function eraseNumbers(engine: Engine, listId: number, fold: Fold, signal: 
 }
 
 /**
- * An import may have published a device after the device was listed as unknown, so that the mutation removed a device
- * that is known again. An import adds its devices after its rows, so devices that it adds later need no restoring. All
- * requested devices are searched, because an earlier attempt may have ended after its mutation.
+ * An import may have published a device after the device was listed as unknown. The mutation has then removed a device
+ * that is known again. An import adds its devices after its rows, so devices that it adds later do not have to be
+ * restored. All requested devices are searched, because an earlier attempt may have ended after its mutation.
  */
 async function restoreKnown(engine: Engine, listId: number): Promise<void> {
   const known = `SELECT device FROM known_devices_local WHERE ${hasRequested(listId)}`;
@@ -90,7 +91,10 @@ async function restoreKnown(engine: Engine, listId: number): Promise<void> {
   await syncAllReplicas(engine, ['known_devices_local']);
 }
 
-/** The requested devices that have a current attribute, of any partner. A stand-in counts as the known device to which it belongs. */
+/**
+ * The requested devices that have a current attribute from any partner. A stand-in counts as the known device to which
+ * it belongs.
+ */
 function liveDevices(engine: Engine, listId: number): string {
   return `SELECT ${knownStandIn(standInScope.attribute(), engine.shards.length)} AS device FROM (
       SELECT attribute_id, device, argMax(is_deleted, version) AS is_gone FROM device_attributes_local
@@ -136,7 +140,8 @@ async function removeBits(
       { settings: { join_algorithm: 'full_sorting_merge' } },
     );
   const requested = `FROM ${listTable} WHERE ${listed(listId, listKind.requested)}`;
-  // For all partners, every bitmap loses every requested device, also if it was imported again. The caller notes these.
+  // For all partners, every bitmap loses every requested device, even if the device was imported again. The caller
+  // notes these devices.
   const everywhere = partnerIds === null ? listKind.requested : listKind.unnumbered;
   await collect(
     scopeOf.everywhere,

@@ -1,6 +1,6 @@
 import type { BatchScope } from '../../../ports/erasure.ts';
 
-/** The list of the devices that a running erasure removes. */
+/** The list of devices that a running erasure removes. */
 export const listTable = 'erased_devices_local';
 
 /** What a row of the list stands for. */

@@ -138,8 +138,8 @@ async function findWrites(server: Server): Promise<Set<string>> {
 }
 
 /**
- * Staged rows are not erased, because the load would not find all its rows and read its file again. They disappear when
- * the load is published or dropped. The tables without partners are searched for all listed devices.
+ * Staged rows are not erased. Otherwise, the load would not find all its rows and would read its file again. They
+ * disappear when the load is published or dropped. The tables without partners are searched for all listed devices.
  */
 async function countStaged(engine: Engine, scope: BatchScope, lastLoadId: number): Promise<number> {
   const isListed = hasRequested(scope.listId);
@@ -192,9 +192,9 @@ async function countRemaining(engine: Engine, scope: BatchScope): Promise<Remain
 }
 
 /**
- * Makes the engine delete the files of replaced parts that have reached their lifetime. An idle table can otherwise keep
- * them for many minutes, because its background task pauses. Dropping a partition, even one that does not exist, deletes
- * them. Replicated tables have a task of their own, which does not pause.
+ * Makes the engine delete the files of replaced parts that have reached their lifetime. An idle table can otherwise
+ * keep them for many minutes, because its background task pauses. Dropping a partition, even one that does not exist,
+ * deletes them. Replicated tables have their own task, which does not pause.
  */
 async function removeReplacedParts(engine: Engine): Promise<void> {
   await onAllServers(engine, async (server) => {

@@ -17,7 +17,7 @@ import { toLoadFailure } from '../load-failure.ts';
 import { isStandIn, keyedHashOf, mayBeStandIn, personOf, personOfHash, standInScope } from '../stand-in-sql.ts';
 import { checkedId, listKind, listTable, listed, zeroDevice } from './erased-devices.ts';
 
-/** Rows of a batch are dropped by partition, whatever their number. */
+/** The rows of a batch are dropped by partition, regardless of their number. */
 const dropAnySize = { max_partition_size_to_drop: '0' };
 
 /** Returns the numbers of all lists on all servers. */
@@ -37,7 +37,7 @@ export async function dropList(engine: Engine, listId: number): Promise<void> {
   await dropKinds(engine, listId, Object.values(listKind));
 }
 
-/** The list is read by mutations on every replica, so that every replica must have the same list. */
+/** Mutations on every replica read the list, so every replica must have the same list. */
 export async function dropKinds(engine: Engine, listId: number, kinds: readonly number[]): Promise<void> {
   await syncAllReplicas(engine, [listTable]);
   await onEveryShard(engine, (shard) =>
@@ -141,8 +141,9 @@ const stagedStandIns = [
 ];
 
 /**
- * Adds the stand-ins of the requested devices to the list. Each shard lists those that it stores. Stand-ins of all partners are
- * listed, because a known device stays if another partner has it. Rows can be published later, so this is repeated in each step.
+ * Adds the stand-ins of the requested devices to the list. Each shard lists those that it stores. The stand-ins of all
+ * partners are listed, because a device stays known if another partner has it. Rows can be published later, so each
+ * step repeats this.
  */
 export async function listStandIns(engine: Engine, listId: number): Promise<void> {
   await syncAllReplicas(engine, [...publishedStandIns.map(({ table }) => table), listTable]);
@@ -166,17 +167,17 @@ export async function listStandIns(engine: Engine, listId: number): Promise<void
   await syncAllReplicas(engine, [listTable]);
 }
 
-/** Hexadecimal digits in a rejected line that can be a device ID, with or without hyphens. */
+/** The parts of a rejected line that can be a device ID, with or without hyphens. */
 export const idsInText = `arrayMap(found -> toUUIDOrZero(${hyphenated(`replaceAll(lower(found), '-', '')`)}),
   extractAll(text, '[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}'))`;
 
-/** Hashes of a device as partners compute them: of the ID in lowercase, in uppercase, and without hyphens. */
+/** Hashes of a device as partners compute them: from the ID in lowercase, in uppercase, or without hyphens. */
 const hashesOfDevice = `arrayFlatten(arrayMap(
   form -> [lower(hex(MD5(form))), lower(hex(SHA1(form))), lower(hex(SHA256(form)))],
   [toString(device), upper(toString(device)), replaceAll(toString(device), '-', '')]))`;
 const hashesInText = `arrayMap(found -> lower(found), extractAll(text, '[0-9a-fA-F]{32,64}'))`;
 
-/** The rows of several partners can be in the same file ID only if the record of the file is gone. */
+/** The rows of several partners can have the same file ID only if the record of the file is gone. */
 const ownersAtATime = 10_000;
 
 type Found = { readonly partner: string; readonly file: string };

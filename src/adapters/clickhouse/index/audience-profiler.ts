@@ -102,7 +102,7 @@ const valueOf: Readonly<Record<Counting, string>> = {
 const isFolded = `${isOfGeneration} AND fold_id = {fold: UInt64}`;
 const isCounted = `kind IN (${bitmapKind.all}, {kind: UInt8})`;
 
-/** All members, not only those that are known devices. */
+/** Covers all members, not only known devices. */
 const membersSql = `
   SELECT toString(sumIf(bitmapCardinality(devices), kind = ${bitmapKind.all})) AS devices,
     hex(sipHash128(arraySort(groupArrayIf((kind, event, chunk, content), ${isCounted})))) AS content,

@@ -13,7 +13,7 @@ import { acceptsGzip, addStaticFiles, readStaticFiles } from './static-files.ts'
 const page = `<!doctype html><title>Inlet</title>${' '.repeat(500)}`;
 const script = `export const one = 1;${'/* comment */'.repeat(100)}`;
 
-describe('the files of the console', () => {
+describe('the console files', () => {
   let folder: string;
   let api: Api;
 
@@ -38,7 +38,7 @@ describe('the files of the console', () => {
     return made;
   }
 
-  it('are served with their types, and the page for every other path', async () => {
+  it('are served with their content types, and every other path returns the page', async () => {
     for (const [path, type, body] of [
       ['/console/', 'text/html; charset=utf-8', page],
       ['/console/index.html', 'text/html; charset=utf-8', page],
@@ -81,7 +81,7 @@ describe('the files of the console', () => {
     }
   });
 
-  it('allow only scripts of this server, and uploads to the object storage', async () => {
+  it('allow only scripts from this server, and uploads to the object storage', async () => {
     const policy = String((await api.inject('/console/')).headers['content-security-policy']);
     expect(policy).toContain("default-src 'self'");
     expect(policy).toContain("connect-src 'self' https://storage.example;");
@@ -102,7 +102,7 @@ describe('the files of the console', () => {
     '/console/..%2fsecret.txt',
     '/console/%2e%2e/secret.txt',
     '/console/..\\secret.txt',
-  ])('a path cannot leave the folder: %s', async (path) => {
+  ])('a path cannot escape the folder: %s', async (path) => {
     const address = await api.listen({ host: '127.0.0.1', port: 0 });
     const body = await new Promise<string>((resolve, reject) => {
       // fetch would normalize the path.
@@ -115,7 +115,7 @@ describe('the files of the console', () => {
     expect(body === page || body.includes('not_found')).toBe(true);
   });
 
-  it('without a build, the console answers 404', async () => {
+  it('the console returns 404 if it has not been built', async () => {
     const empty = apiWith(join(folder, 'missing'));
     const answer = await empty.inject('/console/');
     expect(answer.json()).toMatchObject({ status: 404, code: 'not_found' });

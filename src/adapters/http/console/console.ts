@@ -41,7 +41,7 @@ const config = { operation: 'console' };
 const linkBody = z.strictObject({ token: z.string().max(100) });
 const apiKeyBody = z.strictObject({ api_key: z.string().max(200), user_token: z.string().max(8_192).optional() });
 
-/** Adds the console: its files, and the sign-in. These routes are not part of the public API. */
+/** Adds the routes for the files of the console and for the sign-in. These routes are not part of the public API. */
 export function addConsole(api: Api, deps: Deps, own: ConsoleDeps): void {
   addStaticFiles(api, own);
   api.register(async (auth: Api) => {

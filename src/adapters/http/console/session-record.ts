@@ -27,9 +27,9 @@ export const sessionRecordSchema = z.discriminatedUnion('signed_in', [
     segment_id: z.int().nullable(),
     audience_id: z.int().nullable(),
     csrf_token: z.string(),
-    /** When the session ends in any case. */
+    /** The time at which the session ends, even if the user is active. */
     expires_at: z.iso.datetime(),
-    /** When the session ends if the user does nothing. */
+    /** The time at which the session ends if the user stays idle. */
     idle_expires_at: z.iso.datetime(),
     sign_in: signInSchema,
   }),

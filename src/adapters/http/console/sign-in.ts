@@ -70,7 +70,7 @@ function isFailure(claims: object): claims is { readonly failure: SignInError } 
   return Object.hasOwn(claims, 'failure');
 }
 
-/** The state of a sign-in can be used once. */
+/** The state of a sign-in can be used only once. */
 function finish(reply: FastifyReply, { cookies }: Own, path: string): FastifyReply {
   clearCookie(reply, cookies.signIn, cookies);
   return reply.redirect(path);

@@ -69,7 +69,7 @@ function toStaticFile(path: string, plain: Buffer): StaticFile {
   };
 }
 
-/** Allows only resources of this server, and uploads to the object storage. */
+/** Allows only resources from this server, and uploads to the object storage. */
 function contentSecurityPolicy(storageOrigin: string | null): string {
   return [
     "default-src 'self'",

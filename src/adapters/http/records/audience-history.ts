@@ -4,7 +4,7 @@ import { cancelRequesters } from '../../../domain/cancellation.ts';
 import { code, requester, status, timestamp } from '../schemas.ts';
 import { progressRecord, progressSchema } from './progress.ts';
 
-/** Every entry of a page needs the counts of its files. */
+/** Every entry on a page needs its file counts. */
 export const maxHistoryShown = 100;
 
 const appendSchema = z
@@ -28,7 +28,7 @@ const appendSchema = z
     finished_at: timestamp.nullable(),
     cancel_requested_at: timestamp
       .nullable()
-      .meta({ description: 'When the append was canceled. Null unless it was.' }),
+      .meta({ description: 'When the append was canceled. Null if it was not canceled.' }),
     cancel_requested_by: z.enum(cancelRequesters).nullable().meta({ description: 'Who canceled the append.' }),
     canceled_by: requester('The API key or the user that canceled the append.'),
     retry_of: z.int().nullable().meta({ description: 'The append that this one repeats.' }),
@@ -44,7 +44,7 @@ const historyEntrySchema = z
       .string()
       .nullable()
       .meta({
-        description: 'Who sent the request: an API key (`key 3`) or a user of the console. Null if it is not recorded.',
+        description: 'Who sent the request: an API key (`key 3`) or a console user. Null if it is not recorded.',
         examples: ['key 3'],
       }),
     append: appendSchema.nullable().meta({ description: 'Null for a clear.' }),

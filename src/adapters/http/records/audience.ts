@@ -32,7 +32,7 @@ export const audienceSchema = z
     }),
     matched_at: timestamp.nullable().meta({
       description:
-        'When `matched_devices` was counted. Imports since then are not included. Null until a file has been loaded.',
+        'When `matched_devices` was counted. Later imports are not included. Null until a file has been loaded.',
     }),
   })
   .meta({ id: 'Audience' });
@@ -81,14 +81,14 @@ export const audienceDetailsSchema = audienceSchema
     total_files: z.int().meta({ description: 'Number of file entries, of which `file` contains the first 1,000.' }),
     processed_files: z.int().meta({ description: 'Number of file entries that are neither waiting nor loading.' }),
     failed_files: z.int().meta({
-      description: 'Number of failed file entries, without those that no longer affect the status of the audience.',
+      description: 'Number of failed file entries, excluding those that no longer affect the status of the audience.',
     }),
     rejected_rows: z
       .int()
-      .meta({ description: 'Rows that were skipped or made their file fail, for the reasons in `errors`.' }),
+      .meta({ description: 'Rows that were skipped or caused their file to fail. `errors` lists the reasons.' }),
     progress: progressSchema.meta({
       description:
-        'Progress of the open appends or, if none is open, of the latest one. `queue_position` is that of the first open append, and `estimated_seconds_left` that of the last.',
+        'Progress of the open appends or, if none is open, of the latest one. `queue_position` is the position of the first open append, and `estimated_seconds_left` is the estimate for the last one.',
     }),
     errors: z.array(importLogErrorSchema).max(100).nullable().meta({
       description:

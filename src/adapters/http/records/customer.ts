@@ -8,7 +8,7 @@ export const customerSchema = z.object({ customer_id: z.int(), name: z.string() 
 
 export const customerName = z.string().max(400).meta({
   description:
-    'A unique name of 1 to 100 characters. A token of an OpenID Connect issuer names the customer by this name, exactly.',
+    'A unique name of 1 to 100 characters. A token from an OpenID Connect issuer identifies the customer by exactly this name.',
 });
 
 export function customerRecord({ id, name }: Customer): z.input<typeof customerSchema> {

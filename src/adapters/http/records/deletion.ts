@@ -13,7 +13,7 @@ export const requestDeletionBody = z
       .min(1)
       .max(maxIdsPerRequest)
       .optional()
-      .meta({ description: 'Device IDs, with or without hyphens, in any case.' }),
+      .meta({ description: 'Device IDs, with or without hyphens, in upper or lower case.' }),
     file_path: filePath.optional().meta({
       description:
         'Path of a file with one device ID per line, relative to your prefix in the shared bucket. It may be gzipped. A line that is not an ID is counted and skipped.',
@@ -29,7 +29,7 @@ export const deletionSchema = z
     status,
     source: z.enum(['ids', 'file']),
     ids: z.int().meta({ description: 'Number of device IDs. 0 until the file is read.' }),
-    invalid_lines: z.int().meta({ description: 'Lines of the file that are not a device ID.' }),
+    invalid_lines: z.int().meta({ description: 'Lines of the file that are not device IDs.' }),
     waiting_for: z.enum(erasureWaits).nullable().meta({
       description:
         '`loads`: loads that started earlier are not published. `index`: the device index is being updated. `servers`: an error, such as an unavailable server. `replaced_parts`: files of replaced data are not removed from disk yet. `detached_parts`: the operator has to remove detached data.',
@@ -87,11 +87,11 @@ export const proofSchema = z
     invalid_lines: z.int(),
     ids_salt: z.string().meta({
       description:
-        'Precedes the list in `ids_sha256`, as text. It is not signed. Remove it before you pass the proof on, because with it, others can check whether the list is a certain ID.',
+        'The salt, as text, which is hashed before the list in `ids_sha256`. It is not signed. Remove it before you pass the proof on. Otherwise, others can check whether the list consists of a certain ID.',
     }),
     ids_sha256: z.string().meta({
       description:
-        'SHA-256 of `ids_salt` followed by the file as it is stored, or by the IDs: each once, in lowercase with hyphens, in order, followed by a line feed.',
+        'SHA-256 of `ids_salt` followed by the file as it is stored, or by the sorted IDs. Each ID occurs once, in lowercase with hyphens, and is followed by a line feed.',
     }),
     requested_at: timestamp,
     started_at: timestamp,
@@ -104,7 +104,7 @@ export const proofSchema = z
       .object({
         algorithm: z.literal('Ed25519'),
         key_id: z.string(),
-        public_key: z.string().meta({ description: '32 bytes, Base64. Compare it with the key of your operator.' }),
+        public_key: z.string().meta({ description: '32 bytes, Base64. Compare it with your operator\'s key.' }),
         value: z.string().meta({ description: 'Base64.' }),
       })
       .nullable()

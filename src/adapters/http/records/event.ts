@@ -22,7 +22,7 @@ const code = z.string().nullable().meta({ description: 'Why it failed, or null. 
 const ended = z.literal([2, 3]).meta({ description: '2 done, 3 error.' });
 const ofAudience = {
   audience_id: z.int(),
-  default_warehouse_segment_id: z.int().meta({ description: 'The ID with which reports of the audience are read.' }),
+  default_warehouse_segment_id: z.int().meta({ description: 'The ID that identifies the audience in requests for reports.' }),
 };
 
 const importEvent = z
@@ -48,7 +48,7 @@ const deleteEvent = z
   .meta({ id: 'DeleteEvent', description: 'A delete has ended.' });
 
 const rejectedRows = z.int().meta({ description: 'Rejected rows in the exported files.' });
-const fileId = z.string().meta({ description: "The entry's `file_id` in the file list of the audience." });
+const fileId = z.string().meta({ description: "The entry's `file_id` in the audience's file list." });
 
 const importRejectsEvent = z
   .object({
@@ -72,7 +72,7 @@ const audienceRejectsEvent = z
   })
   .meta({
     id: 'AudienceRejectsEvent',
-    description: 'An export of the rejected rows of a file of an audience has ended.',
+    description: 'An export of the rejected rows of an audience file has ended.',
   });
 
 const audienceFileEvent = z
@@ -88,7 +88,7 @@ const audienceFileEvent = z
       code,
     }),
   })
-  .meta({ id: 'AudienceFileEvent', description: 'A file of an audience is loaded or has failed.' });
+  .meta({ id: 'AudienceFileEvent', description: 'An audience file has been loaded or has failed.' });
 
 const audienceReadyEvent = z
   .object({
@@ -101,14 +101,14 @@ const audienceReadyEvent = z
   })
   .meta({
     id: 'AudienceReadyEvent',
-    description: 'All files that were appended to an audience have ended, or its failed files were dismissed.',
+    description: 'All files that were appended to an audience have been loaded or have failed, or its failed files were dismissed.',
   });
 
 const audienceClearedEvent = z
   .object({ ...common, type: z.literal(['audience.cleared', 'audience.deleted']), data: z.object(ofAudience) })
   .meta({
     id: 'AudienceClearedEvent',
-    description: 'An audience was cleared or deleted. Its files in progress have ended without events of their own.',
+    description: 'An audience was cleared or deleted. Its files in progress have ended without separate events.',
   });
 
 const reportEvent = z

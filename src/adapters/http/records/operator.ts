@@ -63,7 +63,7 @@ export const operatorLaneSchema = z
         code,
         dependency: z.enum(dependencies).nullable().meta({
           description:
-            "The dependency that caused the failure: a server, a partner's own bucket, or the AWS service from which Inlet obtains credentials. Null if none did, or if it is not known.",
+            "The dependency that caused the failure: a server, a partner's own bucket, or the AWS service from which Inlet obtains credentials. Null if no dependency caused it, or if the dependency is not known.",
         }),
       })
       .nullable()
@@ -71,7 +71,7 @@ export const operatorLaneSchema = z
         description:
           'Why the last attempt of the lane, or of a file of its oldest job, failed. Null if no attempt has failed since the last success.',
       }),
-    paused: z.boolean().meta({ description: 'Whether a backup pauses publishing now. It affects all lanes.' }),
+    paused: z.boolean().meta({ description: 'Whether a backup is pausing publishing. The pause affects all lanes.' }),
     open_jobs: count('Unfinished jobs of the partner, except those that were canceled before their start.'),
     oldest_job: z.object(jobFields).meta({ description: 'The unfinished job that was submitted first.' }),
     files: z
@@ -93,7 +93,7 @@ export const operatorJobSchema = z
     partner: partnerName,
     lane_position: z
       .int()
-      .meta({ description: "Position in the partner's lane since the first job. Jobs run in this order." }),
+      .meta({ description: "Position in the partner's lane, counted from its first job. Jobs run in this order." }),
     file_path: z
       .string()
       .meta({ description: 'The submitted path, relative to the prefix of the partner. Empty for a delete.' }),
@@ -110,7 +110,7 @@ const operatorFileSchema = z
     path: z.string(),
     bytes: count('Size of the object.'),
     status,
-    staged: z.boolean().meta({ description: 'Whether the file is read and waits to be published.' }),
+    staged: z.boolean().meta({ description: 'Whether the file has been read and is waiting to be published.' }),
     attempts: count('Attempts to load the file.'),
     rows: count('Rows that were read.'),
     accepted_rows: count('Rows that were not rejected.'),

@@ -13,7 +13,7 @@ export const storageKeySchema = z
       .meta({ description: 'The key or console session that created the storage key. Null for the operator.' }),
     expires_at: timestamp
       .nullable()
-      .meta({ description: 'When the key is removed from the storage, within about ten seconds. Null if it stays.' }),
+      .meta({ description: 'When the key is removed from the storage, accurate to about ten seconds. Null if no removal is scheduled.' }),
   })
   .meta({ id: 'StorageKey' });
 
@@ -23,7 +23,7 @@ export const rotatedStorageKeySchema = storageKeySchema
       description:
         'The secret, which is shown only here. Null in the response to a repeated request, because Inlet does not store it.',
     }),
-    replaces: z.array(storageKeySchema).meta({ description: 'The other keys, which expire.' }),
+    replaces: z.array(storageKeySchema).meta({ description: 'The other keys, which will expire.' }),
   })
   .meta({ id: 'RotatedStorageKey' });
 

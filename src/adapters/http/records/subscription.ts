@@ -21,13 +21,13 @@ export const subscriptionNotFound = { not_found: { detail: 'Subscription 1 does 
 
 const seconds = (min: number, max: number) => z.int().min(min).max(max);
 const quietField = seconds(0, maxQuietSeconds).meta({
-  description: `Imports the objects that have arrived when nothing has changed under the prefix for this long. With 0, imports them as soon as they are seen. An object waits at most ${maxQuietPeriods} times as long.`,
+  description: `When nothing has changed under the prefix for this long, imports the objects that have arrived. With 0, imports them as soon as they are seen. An object waits at most ${maxQuietPeriods} times as long.`,
 });
 const markerField = z
   .string()
   .min(1)
   .max(maxMarkerLength)
-  .regex(/^[^/\p{Cc}\p{Cs}]+$/u, 'marker must be a file name without "/" and control characters.')
+  .regex(/^[^/\p{Cc}\p{Cs}]+$/u, 'marker must be a file name without "/" or control characters.')
   .refine((name) => name !== '.' && name !== '..', 'marker must not be "." or "..".')
   .meta({
     description:
@@ -59,7 +59,7 @@ export const createSubscriptionBody = z
   .strictObject({
     prefix: z.string().max(1200).meta({
       description:
-        "Objects whose path starts with it are imported. It is relative to the partner's prefix. A folder ends with `/`.",
+        "Objects whose path starts with this text are imported. It is relative to the partner's prefix. A folder ends with `/`.",
     }),
     key_type: keyType,
     compressed: compressedField,
@@ -77,7 +77,7 @@ export const updateSubscriptionBody = z
     trigger: triggerField.optional(),
     paused: z.boolean().optional().meta({
       description:
-        '`true` stops new imports. Imports that are already queued run. Objects that arrive in the meantime are imported after `false`.',
+        '`true` stops new imports. Imports that are already queued still run. Objects that arrive in the meantime are imported after you set `false`.',
     }),
   })
   .meta({ id: 'UpdateSubscription' });
@@ -110,7 +110,7 @@ export const subscriptionSchema = z
     waiting_objects: z.int().meta({ description: 'Objects that have arrived and are not part of an import yet.' }),
     waits_for: z.enum(waitReasons).nullable().meta({
       description:
-        'Why they are not imported yet. `quiet`, `marker`, `schedule`: the trigger. `open_imports`: the limit of open jobs, or 10 open imports of this subscription. `quota`: the quota of stored data. `too_many_objects`: the prefix has more objects than Inlet lists, so the last ones in key order are not seen.',
+        'Why they are not imported yet. `quiet`, `marker`, `schedule`: they are waiting for the trigger. `open_imports`: the limit on open jobs has been reached, or 10 imports of this subscription are open. `quota`: a quota for stored data has been reached. `too_many_objects`: the prefix has more objects than Inlet lists, so the last ones in key order are not seen.',
     }),
     next_import_at: timestamp.nullable().meta({ description: 'The next time of a schedule.' }),
     last_listed_at: timestamp.nullable().meta({ description: 'When Inlet last listed the whole prefix.' }),
@@ -178,7 +178,7 @@ export const subscriptionObjectSchema = z
     size: z.int(),
     state: z.enum(objectStates).meta({
       description:
-        'What became of this version. `overwritten`, `deleted`: before it was loaded. `skipped`: it existed when the subscription was created. `marker`: it starts imports. A `failed` version is imported again only if you retry its import.',
+        'What became of this version. `overwritten`, `deleted`: it was overwritten or deleted before it was loaded. `skipped`: it existed when the subscription was created. `marker`: it starts imports. A `failed` version is imported again only if you retry its import.',
     }),
     import_log_id: z.int().nullable().meta({ description: 'The import that loads or loaded it.' }),
     error_code: z.string().nullable().meta({ description: 'Why it failed. See docs/errors.md.' }),

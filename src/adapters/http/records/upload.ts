@@ -3,7 +3,7 @@ import { partBytesFor } from '../../../domain/upload.ts';
 import type { OpenUpload } from '../../../usecases/accept/upload-files.ts';
 import { timestamp } from '../schemas.ts';
 
-const partNumber = z.int().meta({ description: 'Position of the part in the file, from 1.' });
+const partNumber = z.int().meta({ description: 'Position of the part in the file, starting at 1.' });
 
 export const uploadSchema = z
   .object({

@@ -33,7 +33,7 @@ const typesField = z
   .min(1)
   .max(selectableTypes.length)
   .nullable()
-  .meta({ description: 'The types of events that are sent. Null for all types, including types of later releases.' });
+  .meta({ description: 'The types of events that are sent. Null for all types, including types that later releases add.' });
 
 export const createWebhookBody = z
   .strictObject({
@@ -74,11 +74,11 @@ export const webhookSchema = z
     status: z.enum(['enabled', 'failing', 'disabled']).meta({
       description: '`failing` if the last attempts have failed. A disabled webhook gets no events.',
     }),
-    pending_events: z.int().meta({ description: 'Events that have not been delivered yet, at most.' }),
+    pending_events: z.int().meta({ description: 'Maximum number of events that have not been delivered yet. The actual number can be lower.' }),
     failing_since: timestamp.nullable(),
     disables_at: timestamp
       .nullable()
-      .meta({ description: 'When a failing webhook is disabled if nothing is delivered until then.' }),
+      .meta({ description: 'When a failing webhook will be disabled if nothing is delivered by then.' }),
     paused_until: timestamp
       .nullable()
       .meta({ description: 'When the next event is sent to a failing or throttling receiver.' }),
@@ -88,7 +88,7 @@ export const webhookSchema = z
         '`request`: you disabled it. `gone`: the receiver responded with 410. `failures`: it failed for 5 days.',
     }),
     old_secrets_expire_at: timestamp.nullable().meta({
-      description: `For ${rotationHours} hours after a rotation, events are signed with the old secret, too.`,
+      description: `For ${rotationHours} hours after a rotation, events are also signed with the old secret.`,
     }),
     created_at: timestamp,
     updated_at: timestamp,

@@ -15,7 +15,7 @@ export const cancelAppend = defineRoute({
   scope: 'audience:write',
   summary: 'Cancel an append',
   description:
-    'Cancels one append of an audience, or the load that created it. Files that are completely read at this moment are still loaded, and all others are not loaded at all. Their entries get status 3 with the code `job_cancelled`. They can be retried or dismissed. The history says who canceled the append and when.',
+    'Cancels one append of an audience, or the load that created it. Files that have already been read completely are still loaded. All others are not loaded at all. Their entries get status 3 with the code `job_cancelled`. They can be retried or dismissed. The history says who canceled the append and when.',
   params: appendParams,
   /** Many clients send an empty object with every request. */
   body: z.strictObject({}).nullish().meta({ id: 'CancelAppend' }),

@@ -15,7 +15,7 @@ export const cancelImport = defineRoute({
   scope: 'marketplace:write',
   summary: 'Cancel an import',
   description:
-    'Cancels an import, or a delete that has not started. Files that are completely read at this moment are still loaded, and all others are not loaded at all. The import log then ends with status 3. It names the canceled files and says who canceled it and when.',
+    'Cancels an import, or a delete that has not started. Files that have already been read completely are still loaded. All others are not loaded at all. The import log then ends with status 3. It names the canceled files and says who canceled it and when.',
   params: importLogParams,
   /** Many clients send an empty object with every request. */
   body: z.strictObject({}).nullish().meta({ id: 'CancelImport' }),

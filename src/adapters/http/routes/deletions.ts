@@ -27,7 +27,8 @@ import {
   requestedDeletionSchema,
 } from '../records/deletion.ts';
 
-// The operations on deletions of devices. They belong to the partner: a user token is ignored, and a customer has no access.
+// The operations on deletions of devices. A deletion belongs to the partner, so a user token is ignored, and a customer
+// has no access.
 
 export type DeletionDeps = { readonly erasures: ErasureStore };
 
@@ -40,7 +41,7 @@ export const requestDeletion = defineRoute({
   path: '/v1/privacy/deletions',
   summary: 'Delete devices',
   description:
-    'Removes every row of these devices from your attributes, audiences, and rejected lines, physically and permanently, and proves it. Devices of other partners are not affected. Workers delete in the background. The device IDs are stored encrypted until then. A file that is imported later can contain the devices again.',
+    'Physically and permanently removes every row of these devices from your attributes, audiences, and rejected lines, and proves it. Devices of other partners are not affected. Workers delete in the background. The device IDs are stored encrypted until then. A file that is imported later can contain the devices again.',
   body: requestDeletionBody,
   bodyExamples: {
     ids: { summary: 'Up to 1,000 device IDs', value: { ids: ['a3f1c2d4-5678-90ab-cdef-1234567890ab'] } },
@@ -132,7 +133,7 @@ export const getDeletionProof = defineRoute({
   problems: { not_found: { detail: 'Deletion 5 has no proof yet.' } },
   handler: (deps: DeletionDeps) => async (request, reply) => {
     const { proof, csv } = await getProof(deps, partnerOf(request), request.params.deletion_id);
-    // The bytes are the ones whose digest is signed.
+    // These are exactly the bytes whose digest is signed.
     if (prefersCsv(request.headers.accept)) return reply.header('content-type', 'text/csv; charset=utf-8').send(csv);
     return proofRecord(proof);
   },

@@ -12,7 +12,7 @@ export const dismissFile = defineRoute({
   method: 'DELETE',
   path: '/v2/firstparty/audience/:audience_id/files/:file_id',
   scope: 'audience:write',
-  summary: 'Dismiss a failed file of an audience',
+  summary: 'Dismiss a failed audience file',
   description:
     'Marks a failed entry in the file list as dismissed. It stays in the list but no longer affects the status of the audience. Nothing is loaded or removed.',
   params: audienceFileParams,

@@ -148,7 +148,7 @@ export const compositionSchema = z
       })
       .meta({
         description:
-          'Numbers of entries on all pages. If `name` is set, only those with the name. Omitted small groups are counted.',
+          'Numbers of entries on all pages. If `name` is set, only matching entries are counted. Omitted small groups are included.',
       }),
     attributes: z.array(compositionEntrySchema).max(maxReportEntries),
   })
@@ -164,7 +164,7 @@ export const getComposition = defineRoute({
   scope: 'audience:read',
   summary: 'Get the composition of an audience',
   description:
-    'Returns a report on what the matched devices have in common. For each attribute, the report compares the number of matched devices with the whole warehouse. Noise is added to counts and small groups are hidden, unless the operator has disabled this protection. A worker computes the report. If that takes longer than the request timeout, the response is 503 `report_not_ready`, and the computation continues. Every new report spends a part of the privacy budget. If the budget is spent, the response contains the last report of an earlier load. A baseline needs a report of its own: the report of the other audience, or the report that is split by country. Pages can be from different reports if a report is computed in between; compare `computed_at`. Send `Accept: text/csv` for the entries as CSV.',
+    'Returns a report on what the matched devices have in common. For each attribute, the report compares the number of matched devices with the whole warehouse. Noise is added to counts and small groups are hidden, unless the operator has disabled this protection. A worker computes the report. If that takes longer than the request timeout, the response is 503 `report_not_ready`, and the computation continues. Every new report spends part of the privacy budget. If the budget is spent, the response contains the last report of an earlier load. A baseline requires a second report, which is the report of the other audience or the report that is split by country. Pages can be from different reports if a report is computed in between; compare `computed_at`. Send `Accept: text/csv` for the entries as CSV.',
   params: z.object({
     default_warehouse_segment_id: pathId("The audience's `default_warehouse_segment_id`.", 500001),
   }),

@@ -52,7 +52,7 @@ export function importLogResource(
   };
 }
 
-/** The estimate changes with the clock, so it is not part of the ETag. */
+/** The estimate changes as time passes, so it is not part of the ETag. */
 const represent = memoizeRepresentation(importLogRecord, (record: ImportLogRecord) => ({
   ...record,
   progress: { ...record.progress, estimated_seconds_left: undefined },

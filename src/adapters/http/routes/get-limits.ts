@@ -24,24 +24,24 @@ const budget = (description: string) =>
       ...counted,
       renews_at: timestamp
         .nullable()
-        .meta({ description: 'When the oldest part of `used` no longer counts. Null if nothing is used.' }),
+        .meta({ description: 'When the oldest part of `used` will stop counting. Null if nothing is used.' }),
     })
     .meta({ description });
 const measuredQuota = (description: string) =>
   z
     .object({
       ...counted,
-      measured_at: timestamp.nullable().meta({ description: 'When `used` was measured. Null before the first time.' }),
+      measured_at: timestamp.nullable().meta({ description: 'When `used` was measured. Null before the first measurement.' }),
     })
     .meta({ description });
 
 export const limitsSchema = z
   .object({
     requests_per_minute_per_key: limit(
-      'Maximum number of requests per minute with this API key, or in all sessions of a user of the console.',
+      'Maximum number of requests per minute with this API key, or across all console sessions of a user.',
     ),
     requests_per_minute_per_partner: limit(
-      "Maximum number of requests per minute across all of the partner's API keys, and separately across all of its sessions in the console.",
+      "Maximum number of requests per minute across all of the partner's API keys, and separately across all of its console sessions.",
     ),
     open_jobs: limit('Maximum number of unfinished jobs per partner. Up to 20 deletes are accepted beyond this limit.'),
     open_uploads: limit('Maximum number of uploads over HTTP that can be continued.'),
@@ -51,7 +51,7 @@ export const limitsSchema = z
     files_per_prefix: limit('Maximum number of files in one job.'),
     keys_per_delete: limit('Maximum number of keys in one delete request.'),
     audience_bad_row_share: z.number().min(0).max(1).meta({
-      description: 'Share of rejected rows that an audience file may have. With 0, one rejected row fails the file.',
+      description: 'Maximum share of rejected rows in an audience file. With 0, one rejected row fails the file.',
     }),
     unhyphenated_ids: z.boolean().meta({
       description: 'Whether files may contain IDs without hyphens. If not, they are rejected as `hashed_id`.',
@@ -71,7 +71,7 @@ export const limitsSchema = z
         overlap: budget('New overlaps. An overlap counts once for every published number that depends on one device.'),
       })
       .meta({
-        description: `The privacy budget of the last ${budgetDays} days: the customer's budget with a user token, and otherwise that of your own audiences. A limit of 0 means that there is none.`,
+        description: `The privacy budget of the last ${budgetDays} days. With a user token, it is the customer's budget, and otherwise the budget of your own audiences. A limit of 0 means that there is no limit.`,
       }),
     quotas: z
       .object({
@@ -89,7 +89,7 @@ export const limitsSchema = z
       .optional()
       .meta({
         description:
-          'What you can store. Above a quota, the response is 422 `quota_exceeded`. Absent in the console for customers and for links to a report, because the usage is that of the whole partner.',
+          'What you can store. Above a quota, the response is 422 `quota_exceeded`. Absent in the console for customers and for links to a report, because the usage covers the whole partner.',
       }),
   })
   .meta({ id: 'Limits' });

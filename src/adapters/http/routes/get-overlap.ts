@@ -61,7 +61,7 @@ export const getOverlap = defineRoute({
   scope: 'audience:read',
   summary: 'Get the overlap of audiences',
   description:
-    'Counts the devices that 2 to 10 of your audiences have in common, and the devices in at least one of them. The counts include devices that are not in the warehouse. They are protected like those of a composition report. Sending the same request again returns the same numbers until an audience is loaded or cleared. A new overlap spends a part of the privacy budget.',
+    'Counts the devices that 2 to 10 of your audiences have in common, and the devices in at least one of them. The counts include devices that are not in the warehouse. They are protected like the counts in a composition report. Sending the same request again returns the same numbers until an audience is loaded or cleared. A new overlap spends part of the privacy budget.',
   body,
   bodyExamples: { pair: { summary: 'Two audiences', value: { audience_ids: [1, 2] } } },
   response: {

@@ -19,7 +19,7 @@ export const listAudienceHistory = defineRoute({
   scope: 'audience:read',
   summary: 'List the appends and clears of an audience',
   description:
-    'Lists what was appended, when, by whom, and with what result, and when the audience was cleared and by whom, newest first. The first append is the one that created the audience. Appends of cleared data are kept for 400 days by default, and clears for at least 30 days.',
+    'Lists the appends and clears of an audience, newest first. For each append, shows the path, the time, the sender, and the result. For each clear, shows the time and the sender. The first append is the one that created the audience. Appends of cleared data are kept for 400 days by default, and clears for at least 30 days.',
   params: audienceParams,
   query: pageQuery(maxHistoryShown, 20),
   response: {

@@ -50,7 +50,7 @@ export const listEvents = defineRoute({
   headers: {
     Prefer: {
       description:
-        '`wait=N` (RFC 7240) enables long polling: if there are no events yet, the response is sent when there is one, or after N seconds (maximum 60). `Preference-Applied` confirms that the server waited. When too many clients are waiting, the server responds immediately without that header.',
+        '`wait=N` (RFC 7240) enables long polling: if there are no new events, the response is sent when an event is logged, or after N seconds (maximum 60). `Preference-Applied` confirms that the server waited. When too many clients are waiting, the server responds immediately without that header.',
       example: 'wait=10',
     },
   },

@@ -21,7 +21,7 @@ const printable = (maxLength: number) =>
       error: ({ path = [] }) => `${path.join('.')} must be printable ASCII without spaces.`,
     });
 
-/** Session tokens of AWS have about 1,000 characters, and AWS does not limit them. */
+/** AWS session tokens have about 1,000 characters, and AWS does not limit them. */
 const maxTokenLength = 4_096;
 
 export const credentialsSchema = z
@@ -55,7 +55,7 @@ export const credentialsSchema = z
   )
   .meta({ description: "Credentials for the partner's own bucket. Required if `path_type` is 1.", writeOnly: true });
 
-/** Problems of operations that accept credentials for a partner's own bucket. */
+/** Problems that can occur in operations that accept credentials for a partner's own bucket. */
 export const credentialProblems: DocumentedProblems = {
   credentials_required: {
     detail: 'credentials is required when path_type is 1.',

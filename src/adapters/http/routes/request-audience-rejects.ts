@@ -19,7 +19,7 @@ export const requestAudienceRejects = defineRoute({
   path: '/v2/firstparty/audience/:audience_id/files/:file_id/rejects',
   isRepeatable: true,
   scope: 'audience:write',
-  summary: 'Export all rejected rows of a file of an audience',
+  summary: 'Export all rejected rows of an audience file',
   description:
     'Reads a loaded or failed file again and exports every rejected row as gzipped CSV. Requesting it again returns the same export until it expires. If the file has changed since it was loaded, the export fails with `file_changed`.',
   params: audienceFileParams,

@@ -17,7 +17,7 @@ export const retryAppend = defineRoute({
   scope: 'audience:write',
   summary: 'Retry a failed append',
   description:
-    'Queues a failed or canceled append again, behind the jobs that are waiting. Files that are already loaded are ignored. With `files: "failed"`, only the files that failed or were canceled are loaded, without those that were dismissed. The history names the append that the new one repeats.',
+    'Queues a failed or canceled append again, behind the jobs that are waiting. Files that are already loaded are ignored. With `files: "failed"`, only the files that failed or were canceled are loaded, except those that were dismissed. The history names the append that the new one repeats.',
   params: appendParams,
   body: z.strictObject({ files: retriedFilesField }).meta({ id: 'RetryAppend' }),
   bodyExamples: {

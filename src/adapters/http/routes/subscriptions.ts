@@ -24,7 +24,8 @@ import {
 } from '../records/subscription.ts';
 import { pageQuery } from '../schemas.ts';
 
-// The operations on subscriptions. They belong to the partner: a user token is ignored, and a customer has no access.
+// The operations on subscriptions. A subscription belongs to the partner, so a user token is ignored, and a customer
+// has no access.
 
 export type SubscriptionDeps = { readonly subscriptions: SubscriptionStore };
 
@@ -52,7 +53,7 @@ export const createSubscription = defineRoute({
       value: { prefix: 'daily/', key_type: 1, compressed: true, trigger: { quiet_seconds: 60 } },
     },
     marker: {
-      summary: 'Import a folder when its marker arrives, and the folders that exist already',
+      summary: 'Import a folder when its marker arrives, and also the folders that already exist',
       value: {
         prefix: 'exports/',
         key_type: 1,
@@ -170,7 +171,7 @@ export const deleteSubscription = defineRoute({
   path: '/v1/marketplace/subscriptions/:subscription_id',
   summary: 'Delete a subscription',
   description:
-    'Deletes a subscription and the list of the versions that it has seen. Imports that it has queued run. A new subscription to the same prefix does not know which objects were imported.',
+    'Deletes a subscription and the list of the versions that it has seen. Imports that it has queued still run. A new subscription to the same prefix does not know which objects were imported.',
   params: subscriptionParams,
   body: z.strictObject({}).nullish().meta({ id: 'DeleteSubscription' }),
   bodyExamples: { nothing: { summary: 'An empty body (optional)', value: {} } },
@@ -190,7 +191,7 @@ export const listSubscriptionObjects = defineRoute({
   path: '/v1/marketplace/subscriptions/:subscription_id/objects',
   summary: 'List the objects of a subscription',
   description:
-    'Lists the object versions that a subscription has seen and what became of them, newest first. A version that the storage has not had for 90 days is no longer listed.',
+    'Lists the object versions that a subscription has seen and what became of them, newest first. A version that has not been in the storage for 90 days is no longer listed.',
   params: subscriptionParams,
   query: pageQuery(1000, 100).extend({
     state: z

@@ -26,13 +26,14 @@ import {
 } from '../records/webhook.ts';
 import { pageQuery } from '../schemas.ts';
 
-// The operations on webhooks. They belong to the partner: a user token is ignored, and a customer has no access.
+// The operations on webhooks. A webhook belongs to the partner, so a user token is ignored, and a customer has no
+// access.
 
 export type WebhookDeps = {
   readonly webhooks: WebhookStore;
   readonly webhookSecrets: WebhookSecrets;
   readonly webhookAddresses: WebhookAddresses;
-  /** Multiplies the times between attempts. */
+  /** Multiplies the delays between attempts. */
   readonly webhookTimeScale: number;
 };
 
@@ -133,7 +134,7 @@ export const updateWebhook = defineRoute({
   path: '/v1/webhooks/:webhook_id',
   summary: 'Change a webhook',
   description:
-    'Changes the fields that the request contains, and enables or disables the webhook. While a webhook is disabled, events are kept. When it is enabled, it gets all events that it has missed, as far as they are not deleted.',
+    'Changes the fields that the request contains, and enables or disables the webhook. While a webhook is disabled, events are kept. When it is enabled, it gets all events that it has missed, except those that have been deleted.',
   params: webhookParams,
   body: updateWebhookBody,
   bodyExamples: {
@@ -163,7 +164,7 @@ export const deleteWebhook = defineRoute({
   method: 'DELETE',
   path: '/v1/webhooks/:webhook_id',
   summary: 'Delete a webhook',
-  description: 'Deletes a webhook and its delivery log. Attempts in progress can still arrive.',
+  description: 'Deletes a webhook and its delivery log. Deliveries in progress can still arrive.',
   params: webhookParams,
   body: emptyBody('DeleteWebhook'),
   bodyExamples: nothing,
@@ -182,7 +183,7 @@ export const rotateWebhookSecret = defineRoute({
   method: 'POST',
   path: '/v1/webhooks/:webhook_id/rotate',
   summary: 'Rotate the secret of a webhook',
-  description: `Creates a new secret and returns it once. For ${rotationHours} hours, every event is signed with the old secret, too.`,
+  description: `Creates a new secret and returns it once. For ${rotationHours} hours, every event is also signed with the old secret.`,
   params: webhookParams,
   body: emptyBody('RotateWebhookSecret'),
   bodyExamples: nothing,
@@ -269,7 +270,7 @@ export const replayEvents = defineRoute({
   path: '/v1/webhooks/:webhook_id/replay',
   summary: 'Send events again',
   description:
-    'Sends one event again, or all events after a sequence number. Each event keeps its `webhook-id`. New events are sent first. A failed replay is repeated like any other event, but does not lead to the webhook being disabled.',
+    'Sends one event again, or all events after a sequence number. Each event keeps its `webhook-id`. New events are sent first. A failed replay is retried like any other event, but it does not cause the webhook to be disabled.',
   params: webhookParams,
   body: replayBody,
   bodyExamples: {

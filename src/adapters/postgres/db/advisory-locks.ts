@@ -41,7 +41,7 @@ export const advisoryLocks = {
   erasure: 7_340_041,
   /** Hash seed. Session lock on a partner name while the partner is removed. */
   partnerRemoval: 7_340_042,
-  /** Session lock of the worker that removes devices that were not seen for some time. */
+  /** Session lock of the worker that removes devices that have not been seen for some time. */
   deviceRetention: 7_340_044,
 } as const;
 

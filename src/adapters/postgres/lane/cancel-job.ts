@@ -17,9 +17,9 @@ type Which = {
 };
 
 /**
- * Cancels a job of the partner. Locks the lane, the job, and the files in the same order as a lane step and a commit do.
- * The lane therefore sees either the job before the cancellation or the token sent here. A file is either already staged
- * or can no longer be staged. Records the first request that cancels something.
+ * Cancels one of the partner's jobs. Locks the lane, the job, and the files in the same order as a lane step and a
+ * commit do. The lane therefore sees either the job before the cancellation or the token sent here. A file is either
+ * already staged or can no longer be staged. Records the first request that cancels something.
  */
 export async function cancelJob(tx: Tx, boss: PgBoss, which: Which): Promise<Cancellation | null> {
   const { partnerId, kinds } = which;
@@ -70,7 +70,7 @@ async function stopFiles(tx: Tx, { jobId, requester }: Found): Promise<Cancellat
   return { is: 'stopped', cancelledFiles: cancelled, otherFiles: all - cancelled };
 }
 
-/** Cancels a job that has not started. Its keys are its only data in ClickHouse, and the sweeper removes them. */
+/** Cancels a job that has not started. Its only data in ClickHouse are its keys, which the sweeper removes. */
 async function neverStart(tx: Tx, { jobId, partnerId, requester }: Found): Promise<Cancellation> {
   await tx
     .updateTable('job')

@@ -18,8 +18,8 @@ type OfAudience = {
 };
 
 /**
- * Appends an event for each of these files that belongs to an audience. Files of imports are ignored. All files are of
- * one job.
+ * Appends an event for each of these files that belongs to an audience. Files of imports are ignored. All files belong
+ * to one job.
  */
 export async function appendFileEvents(tx: Tx, fileIds: readonly number[]): Promise<void> {
   if (fileIds.length === 0) return;

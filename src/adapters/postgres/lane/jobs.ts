@@ -340,7 +340,7 @@ async function selectErrors(db: Database, jobId: JobId): Promise<JobError[]> {
   return rows.map((row) => ({ ...toError(row), fileId: row.id, loadId: row.load_id }));
 }
 
-/** The first file and row with a code, and how many there are. Without a row, the error is about files. */
+/** The first file and row with a code, and the number of rows or files. Without a row, the error concerns files. */
 export type ErrorRow = { code: string; detail: string | null; file: string; row: number | null; count: number };
 
 export function toError({ code, detail, file, row, count }: ErrorRow): ImportLogError {

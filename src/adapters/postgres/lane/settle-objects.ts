@@ -21,8 +21,8 @@ export async function settleEndedJobs(tx: Tx, subscriptionId: number): Promise<v
 }
 
 /**
- * Whether an earlier import, which the import of the version repeats, has loaded it. A retry that is canceled, or that does
- * not load the version again, does not change that its rows are there.
+ * Whether an earlier import, which the import of this version repeats, has loaded it. Its rows exist even if a retry is
+ * canceled or does not load the version again.
  */
 export function wasImported(object: string): RawBuilder<boolean> {
   return sql<boolean>`EXISTS (

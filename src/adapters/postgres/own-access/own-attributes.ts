@@ -24,7 +24,7 @@ const result: z.ZodType<Attribute> = z.object({
 });
 
 export function postgresOwnAttributes(deps: OwnChangeDeps, quotas: Quotas = defaultQuotas): OwnAttributes {
-  /** Runs a change of an existing attribute and returns the changed attribute. */
+  /** Runs a change to an existing attribute and returns the changed attribute. */
   const changeOne = (
     change: OwnChange,
     attributeId: number,
@@ -59,7 +59,7 @@ export function postgresOwnAttributes(deps: OwnChangeDeps, quotas: Quotas = defa
       ),
     untie: (change, id, keys) =>
       changeOne(change, id, async (tx) => {
-        // Deletes rows of the current partner only. The role of the API cannot delete rows itself.
+        // Deletes rows of the current partner only. The API role cannot delete rows itself.
         await sql`SELECT untie_foreign_keys(${id}, ${keys}::text[])`.execute(tx);
         return true;
       }),

@@ -44,7 +44,7 @@ export function postgresOwnCustomers(deps: OwnChangeDeps): OwnCustomers {
       ),
     remove: async (change, customerId) => {
       await runOwnChange(deps, change, { result: z.null(), hasQuota: false }, async (tx) => {
-        // Removes a customer of the current partner only. The role of the API cannot delete rows itself.
+        // Removes a customer of the current partner only. The API role cannot delete rows itself.
         const { rows } = await sql<{
           removed: boolean | null;
         }>`SELECT remove_customer(${customerId}) AS removed`.execute(tx);

@@ -15,7 +15,7 @@ export type OwnChangeDeps = { readonly db: Database; readonly requests: RequestR
 type Options<Result> = {
   /** The schema of the result, which is stored for the idempotency key. */
   readonly result: z.ZodType<Result>;
-  /** False for changes that take access away, which are accepted even above the quota for idempotency keys. */
+  /** False for changes that revoke access, which are accepted even above the quota for idempotency keys. */
   readonly hasQuota?: boolean;
   /** False for a step that is committed before the change itself. */
   readonly isStored?: boolean;
@@ -24,8 +24,8 @@ type Options<Result> = {
 };
 
 /**
- * Runs a change of a partner. Changes of one partner run one at a time, so that counts and the last key are exact. The
- * triggers of the audit log name the caller.
+ * Runs a change that a partner makes. The changes of one partner run one at a time, so that counts and the check for
+ * the last key are exact. The triggers of the audit log name the caller.
  */
 export async function runOwnChange<Result>(
   deps: OwnChangeDeps,
@@ -36,7 +36,8 @@ export async function runOwnChange<Result>(
   const partnerId = caller.partner.id;
   return runIdempotently(deps, { partnerId, idempotency, result, hasQuota, isStored }, async (tx) => {
     const createdBy = actorOfCaller(caller);
-    // Some functions need the partner, which is not set on the connections of an installation without the API's role.
+    // Some functions need the partner, which is not set on the connections if the installation does not use the API
+    // role.
     await sql`SELECT set_config('inlet.actor', ${createdBy}, true), set_config('inlet.partner', ${String(partnerId)}, true)`.execute(
       tx,
     );

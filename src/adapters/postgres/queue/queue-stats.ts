@@ -40,11 +40,11 @@ const names = [
   'subscriptionListingDelaySeconds',
   'openErasures',
   'oldestErasureSeconds',
-  /** How long the batch of erasures that ended last took. */
+  /** Duration of the erasure batch that ended most recently. */
   'lastErasureSeconds',
-  /** The time since DROP was last asked successfully. 0 if it is not in use. */
+  /** The time since DROP was last queried successfully. 0 if it is not in use. */
   'dropFetchSeconds',
-  /** The age of the archive whose devices are not erased and answered yet. */
+  /** The age of the archive that has not been completely erased and answered yet. */
   'dropCycleSeconds',
 ] as const;
 

@@ -19,7 +19,7 @@ describe('the priority of a load', () => {
     ['a small load that waited for a dependency', { isSmall: true, waits: 3 }, 1],
     ['a small load after a timeout', { isSmall: true, waits: 1, breaks: 1 }, 0],
     ['a large load', { isSmall: false }, 0],
-  ])('prioritizes only small loads that caused no timeout: %s', (_name, data, priority) => {
+  ])('prioritizes only small loads that have not timed out: %s', (_name, data, priority) => {
     expect(priorityOf(fileQueue, data)).toBe(priority);
   });
 });
@@ -30,12 +30,12 @@ describe('the failure that is stored with a token', () => {
   it.each([
     ['a failure', failure, failure],
     ['a failure without a dependency', { code: 'internal', dependency: null }, { code: 'internal', dependency: null }],
-    ['a token of the previous release', null, null],
-    ['a code of a newer release', { code: 'not_known_yet', dependency: 'storage' }, null],
-    ['a dependency of a newer release', { ...failure, dependency: 'cache' }, { ...failure, dependency: null }],
-    ['fields of a newer release', { ...failure, detail: 'x' }, failure],
+    ['a token from the previous release', null, null],
+    ['a code from a newer release', { code: 'not_known_yet', dependency: 'storage' }, null],
+    ['a dependency from a newer release', { ...failure, dependency: 'cache' }, { ...failure, dependency: null }],
+    ['fields from a newer release', { ...failure, detail: 'x' }, failure],
     ['another value', 'unavailable', null],
-  ])('is read as far as this release knows it: %s', (_what, stored, expected) => {
+  ])('is read to the extent that this release knows it: %s', (_what, stored, expected) => {
     expect(toAttemptFailure(stored)).toEqual(expected);
   });
 });

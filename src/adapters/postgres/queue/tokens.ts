@@ -25,7 +25,7 @@ export type RecordRetry = (queue: string, cause: (typeof retryCauses)[number]) =
 
 /** How many times a token has waited for an unavailable dependency, lost a connection, or lost its worker. */
 type RetryCounters = { readonly waits?: number; readonly breaks?: number; readonly lost?: number };
-/** The failure of the last attempt. Tokens of the previous release have none. */
+/** The failure of the last attempt. Tokens from the previous release have none. */
 type RetryState = RetryCounters & { readonly failure?: AttemptFailure };
 export type LanePayload = RetryState & { readonly partnerId: PartnerId };
 type FilePayload = RetryState & { readonly fileId: number; readonly isSmall?: boolean };

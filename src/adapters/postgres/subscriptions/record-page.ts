@@ -7,12 +7,13 @@ type Page = { readonly range: KeyRange; readonly objects: readonly ListedObject[
 
 /**
  * Writes only what differs from the known versions, so that a listing without changes writes nothing but the lease. A
- * version that returns before it was loaded waits again. One that was loaded or skipped waits again only if it was gone and
- * was then written again, because another version was loaded in the meantime. A marker that is written again counts as seen
- * now.
+ * version that reappears before it was loaded waits again. A version that was loaded or skipped waits again only if it
+ * was gone and was then written again, because another version was loaded in the meantime. A marker that is written
+ * again counts as seen now.
  *
- * An object that existed when the subscription was created is skipped on request. AWS reports times in whole seconds, so
- * an object of the same second counts as new. Later listings skip nothing: the time of a multipart upload is its start.
+ * An object that existed when the subscription was created is skipped on request. AWS reports times in whole seconds,
+ * so an object from the same second counts as new. Later listings skip nothing, because the time of a multipart upload
+ * is the time at which it started.
  */
 export async function recordPage(
   db: Database,

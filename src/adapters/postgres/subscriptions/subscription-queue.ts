@@ -49,8 +49,8 @@ type ClaimRow = SettingsRow & {
 };
 
 /**
- * The subscription that was listed the longest ago comes first, and each partner has one turn at a time. A notification
- * starts a listing at once, but at most once a second.
+ * The subscription whose last listing is the oldest comes first, and each partner has one turn at a time. A
+ * notification starts a listing at once, but at most once a second.
  */
 async function claimSubscriptions(db: Database, limit: number, leaseSeconds: number): Promise<SubscriptionClaim[]> {
   const { rows } = await sql<ClaimRow>`
@@ -94,9 +94,9 @@ const isWoken = sql<boolean>`(s.woken_at IS NOT NULL AND s.claimed_at < now() - 
 type Limits = Parameters<SubscriptionQueue['finish']>[1];
 
 /**
- * A subscription that imports nothing needs no lock on the lane. Without this lock, it creates no import even if one has
- * become possible, because the lane is locked before the state. Only an event about too many objects needs the lock, too:
- * a lane that ends several jobs locks the event log before the states of subscriptions.
+ * A subscription that imports nothing needs no lock on the lane. Without this lock, it creates no import even if one
+ * has become possible, because the lane is locked before the state. Otherwise, only an event about too many objects
+ * needs the lock, because a lane that ends several jobs locks the event log before the states of subscriptions.
  */
 async function finishListing(deps: Deps, claim: SubscriptionClaim, limits: Limits): Promise<ListingResult | null> {
   try {
@@ -130,7 +130,10 @@ function blockedBy({ code }: Failure): WaitReason | null {
   return code === 'quota_exceeded' ? 'quota' : null;
 }
 
-/** When a marker was first seen that completes the folder of the object: it was written later, into it or a folder above. */
+/**
+ * The time when a marker that completes the object's folder was first seen. Such a marker was written after the object,
+ * into its folder or a folder above it.
+ */
 const markerSeenAt = (subscriptionId: number, name: string): RawBuilder<Date> => sql<Date>`(
   SELECT min(marker.seen_at) FROM (SELECT string_to_array(o.key, '/') AS segments) AS path
     CROSS JOIN LATERAL generate_series(1, array_length(path.segments, 1) - 1) AS depth
@@ -200,7 +203,8 @@ async function submitImport(
         path_type: pathType.sharedBucket,
         key_type: settings.keyType,
         compressed: settings.compressed,
-        // Each import has only the objects that have arrived, so replacing would delete the rows of the import before.
+        // Each import has only the objects that have arrived, so replacing would delete the rows of the previous
+        // import.
         mode: importMode.merge,
         keys: null,
         errors: null,
@@ -223,7 +227,7 @@ async function submitImport(
 
 const tooManyObjects: WaitReason = 'too_many_objects';
 
-/** Logs an event unless the listing before has also found too many objects. */
+/** Logs an event unless the previous listing also found too many objects. */
 async function reportTooManyObjects(
   tx: Tx,
   { subscriptionId, claim, partnerId }: SubscriptionClaim,
@@ -251,8 +255,8 @@ type Outcome = {
 };
 
 /**
- * Ends the claim. The time of a schedule passes when no object waits for it anymore. Until then, it starts no listings of a
- * subscription that is blocked.
+ * Ends the claim. The time of a schedule is advanced when no object waits for it anymore. Until then, it starts no
+ * listings for a blocked subscription.
  */
 async function recordListing(
   tx: Tx,
@@ -279,9 +283,10 @@ async function recordListing(
 }
 
 /**
- * Locks rows without waiting, because a row that is locked would hold up other partners, and two workers that wait for each
- * other's rows would deadlock. A subscription that is already woken is left alone, so that many notifications cause one
- * write. The first segment of a key is the prefix of the partner, so each key is compared with its own subscriptions only.
+ * Locks rows without waiting, because a row that is locked would hold up other partners, and two workers that wait for
+ * each other's rows would deadlock. A subscription that is already woken is left alone, so that many notifications
+ * cause one write. The first segment of a key is the partner's prefix, so each key is compared only with that partner's
+ * subscriptions.
  */
 async function wakeSubscriptions(db: Database, keys: readonly string[]): Promise<readonly string[]> {
   const { rows } = await sql<{ key: string }>`
@@ -303,7 +308,10 @@ async function wakeSubscriptions(db: Database, keys: readonly string[]): Promise
   return rows.map(({ key }) => key);
 }
 
-/** A version of an open import is kept, even if a retry has just taken it. An import of a deleted subscription is not retried. */
+/**
+ * A version of an open import is kept, even if a retry has just taken it. An import that a deleted subscription created
+ * cannot be retried.
+ */
 async function removeExpired(db: Database, days: number, limit: number): Promise<number> {
   const gone = await sql`
     DELETE FROM subscription_object WHERE id = ANY (ARRAY(

@@ -15,7 +15,7 @@ export const renameAttribute = defineRoute({
   path: '/v1/marketplace/attributes/:attribute_id',
   scope: 'attributes:write',
   summary: 'Rename an attribute',
-  description: 'Changes the name of an attribute. Its ID, foreign keys, and data stay.',
+  description: 'Changes the name of an attribute. Its ID, foreign keys, and data do not change.',
   params: attributeParams,
   body: z
     .strictObject({

@@ -15,7 +15,7 @@ export const retireAttribute = defineRoute({
   scope: 'attributes:write',
   summary: 'Retire an attribute',
   description:
-    'Stops imports for an attribute, permanently. Rows with one of its keys are rejected with the reason `retired_key`. Its data stays until you delete it, and its name and foreign keys stay in use. Retiring it again changes nothing.',
+    'Permanently stops imports for an attribute. Rows with one of its keys are rejected with the reason `retired_key`. Its data stays until you delete it, and its name and foreign keys stay in use. Retiring it again changes nothing.',
   params: attributeParams,
   /** Many clients send an empty object with every request. */
   body: z.strictObject({}).nullish().meta({ id: 'RetireAttribute' }),

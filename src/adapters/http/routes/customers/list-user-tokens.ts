@@ -16,7 +16,7 @@ export const listUserTokens = defineRoute({
   scope: 'customers:read',
   summary: "List a customer's user tokens",
   description:
-    'Lists the user tokens of a customer, without the tokens themselves. Revoked tokens are listed for 90 days. Tokens of an OpenID Connect issuer are not listed.',
+    'Lists the user tokens of a customer, without the tokens themselves. Revoked tokens are listed for 90 days. Tokens from an OpenID Connect issuer are not listed.',
   params: customerParams,
   query: pageQuery(1000, 100),
   response: {

@@ -14,7 +14,7 @@ export const removeCustomer = defineRoute({
   scope: 'customers:write',
   summary: 'Remove a customer',
   description:
-    'Removes a customer that has no audiences, together with its user tokens. Its sessions and links of the console end with the next request. Its name can be used again.',
+    'Removes a customer that has no audiences, together with its user tokens. Its console sessions and console links stop working with the next request. Its name can be used again.',
   params: customerParams,
   /** Many clients send an empty object with every request. */
   body: z.strictObject({}).nullish().meta({ id: 'RemoveCustomer' }),

@@ -14,7 +14,7 @@ export const revokeKey = defineRoute({
   scope: 'keys:write',
   summary: 'Revoke an API key',
   description:
-    'Revokes a key permanently. Every process rejects the next request with it, and sessions of the console that were created from it end. Keys that it created keep working. The last key that can manage keys needs `force=true`. Revoking a key again changes nothing.',
+    'Revokes a key permanently. Every process rejects the next request with it, and console sessions that were created from it end. Keys that it created keep working. The last key that can manage keys needs `force=true`. Revoking a key again changes nothing.',
   params: keyParams,
   query: z.strictObject({
     force: z

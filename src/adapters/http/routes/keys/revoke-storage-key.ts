@@ -14,7 +14,7 @@ export const revokeStorageKey = defineRoute({
   scope: 'storage:write',
   summary: 'Revoke a storage key',
   description:
-    'Revokes an access key of your storage user permanently, and keeps the others. The storage rejects the next request with it. If the response is an error, repeat the request until the response is 204 or 404. If only the removal failed, workers remove the key within about ten seconds after the storage is available again. You can revoke your last key: a rotation creates another one, and uploads over HTTP need none. A revoked key is not found.',
+    'Revokes an access key of your storage user permanently, and keeps the others. The storage rejects the next request with it. If the response is an error, repeat the request until the response is 204 or 404. If only the removal failed, workers remove the key within about ten seconds after the storage is available again. You can revoke your last key. To get another one, rotate your storage keys. Uploads over HTTP need no storage key. If the key is already revoked, the response is 404.',
   params: storageKeyParams,
   /** Many clients send an empty object with every request. */
   body: z.strictObject({}).nullish().meta({ id: 'RevokeStorageKey' }),

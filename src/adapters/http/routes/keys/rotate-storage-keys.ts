@@ -22,7 +22,7 @@ export const rotateStorageKeys = defineRoute({
   path: '/v1/storage-keys/rotate',
   scope: 'storage:write',
   summary: 'Rotate the storage keys',
-  description: `Creates an access key for your storage user, whose secret is shown only in this response. All other access keys stop working after the overlap. A storage user can have ${maxStorageKeys} access keys. A rotation that fails, for example because the user has that many, ends the other keys too. A repeated request with the same \`Idempotency-Key\` creates no second key, and its response does not contain the secret.`,
+  description: `Creates an access key for your storage user, whose secret is shown only in this response. All other access keys stop working after the overlap. A storage user can have ${maxStorageKeys} access keys. Even if a rotation fails, for example because the user already has that many keys, the other keys stop working after the overlap. A repeated request with the same \`Idempotency-Key\` creates no second key, and its response does not contain the secret.`,
   body,
   bodyExamples: { overlap: { summary: 'An overlap of three days', value: { overlap_hours: 72 } } },
   response: {

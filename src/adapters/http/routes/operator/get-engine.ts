@@ -11,7 +11,7 @@ const replicaSchema = z
   .object({
     shard: z.int().meta({ description: 'Number of the shard, starting at 1.' }),
     replica: z.int().meta({ description: 'Number of the replica within its shard, starting at 1.' }),
-    url: z.string().meta({ description: 'Configured URL, without user and password.' }),
+    url: z.string().meta({ description: 'Configured URL, without the user and password.' }),
     reachable: z.boolean().meta({ description: 'Whether the server answered all queries within two seconds.' }),
     problem: z.string().nullable().meta({ description: 'Why the server is not reachable.' }),
     state: z
@@ -71,7 +71,7 @@ export const getOperatorEngine = defineRoute({
   scope: 'operator',
   summary: 'Get the state of ClickHouse',
   description:
-    'Asks every ClickHouse server for its state. A server that does not answer is shown as not reachable and delays the response by at most two seconds.',
+    'Queries the state of every ClickHouse server. A server that does not respond is shown as unreachable and delays the response by at most two seconds.',
   response: {
     status: 200,
     description: 'The state of every server.',

@@ -5,7 +5,7 @@ import { defineRoute } from '../../operation.ts';
 import { timestamp } from '../../schemas.ts';
 import { type WithOperator, operatorOf } from './operator-deps.ts';
 
-/** The newest backups that are listed. */
+/** Maximum number of backups in the list. */
 const listed = 30;
 
 const backupSchema = z
@@ -16,7 +16,7 @@ const backupSchema = z
     finished_at: timestamp,
     taken_at: timestamp
       .nullable()
-      .meta({ description: 'The time whose state a restore returns to. Null if the backup failed.' }),
+      .meta({ description: 'The point in time whose state a restore brings back. Null if the backup failed.' }),
     bytes: z
       .int()
       .nullable()
@@ -35,7 +35,7 @@ const backupsSchema = z
     backups: z
       .array(backupSchema)
       .max(listed)
-      .meta({ description: `The ${listed} newest attempts, newest first.` }),
+      .meta({ description: `The ${listed} most recent attempts, newest first.` }),
     cli: z
       .array(z.object({ action: z.enum(['back_up']), command: z.string() }))
       .max(10)
@@ -63,7 +63,7 @@ export const listOperatorBackups = defineRoute({
   path: '/v1/operator/backups',
   scope: 'operator',
   summary: 'List backups',
-  description: `Lists the ${listed} newest finished attempts of \`inlet backup\`. Backups that other tools take are not recorded.`,
+  description: `Lists the ${listed} most recent finished attempts of \`inlet backup\`. Backups that other tools take are not recorded.`,
   response: {
     status: 200,
     description: 'The backups.',
