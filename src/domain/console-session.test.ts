@@ -74,15 +74,12 @@ describe('requireCsrfToken', () => {
     expect(() => requireCsrfToken(method, '', isValid)).toThrow('csrf_token_invalid');
   });
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get', ''])(
-    "requires the session's token for %j",
-    (method) => {
-      expect(() => requireCsrfToken(method, undefined, isValid)).toThrow('csrf_token_invalid');
-      expect(() => requireCsrfToken(method, '', isValid)).toThrow('csrf_token_invalid');
-      expect(() => requireCsrfToken(method, 'wrong', isValid)).toThrow('csrf_token_invalid');
-      expect(() => requireCsrfToken(method, 'right', isValid)).not.toThrow();
-    },
-  );
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get', ''])("requires the session's token for %j", (method) => {
+    expect(() => requireCsrfToken(method, undefined, isValid)).toThrow('csrf_token_invalid');
+    expect(() => requireCsrfToken(method, '', isValid)).toThrow('csrf_token_invalid');
+    expect(() => requireCsrfToken(method, 'wrong', isValid)).toThrow('csrf_token_invalid');
+    expect(() => requireCsrfToken(method, 'right', isValid)).not.toThrow();
+  });
 });
 
 describe('the access of a session', () => {

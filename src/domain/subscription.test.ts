@@ -43,7 +43,12 @@ describe('the trigger of a subscription', () => {
       { isScheduled: true, openImports: maxOpenImports },
       { imports: 'none', waitsFor: 'open_imports' },
     ],
-    ['the lane is full and the trigger is not met either', quiet, { openImports: maxOpenImports }, { imports: 'none', waitsFor: 'quiet' }],
+    [
+      'the lane is full and the trigger is not met either',
+      quiet,
+      { openImports: maxOpenImports },
+      { imports: 'none', waitsFor: 'quiet' },
+    ],
   ])('decides what is imported if %s', (_name, trigger, changed, expected) => {
     expect(decideImport(trigger, { ...arrivals, ...changed })).toEqual(expected);
   });

@@ -19,9 +19,7 @@ export const consoleSettings = {
     .describe(
       'Public origin of the api, for example `https://inlet.example.com`. The console is served under `/console/`. `inlet migrate` allows browsers on this origin to upload files to the shared bucket. If it is not set, there is no console. See [operators/console.md](operators/console.md).',
     ),
-  INLET_CONSOLE_IDLE_SECONDS: seconds(1_800).describe(
-    'Time, in seconds, after which an idle console session ends.',
-  ),
+  INLET_CONSOLE_IDLE_SECONDS: seconds(1_800).describe('Time, in seconds, after which an idle console session ends.'),
   INLET_CONSOLE_SESSION_SECONDS: seconds(43_200).describe(
     'Maximum duration, in seconds, of a console session. The user then signs in again.',
   ),
@@ -32,7 +30,11 @@ export const consoleSettings = {
     .describe(
       'OpenID Connect issuer at which console users sign in. Its redirect URI is `<INLET_CONSOLE_URL>/console/auth/callback`. If it is not set, the console can be opened only with one-time links.',
     ),
-  INLET_CONSOLE_OIDC_CLIENT_ID: z.string().min(1).optional().describe('Client ID with which the console is registered at the issuer.'),
+  INLET_CONSOLE_OIDC_CLIENT_ID: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Client ID with which the console is registered at the issuer.'),
   INLET_CONSOLE_OIDC_CLIENT_SECRET: z
     .string()
     .min(1)

@@ -25,7 +25,9 @@ export const dropSettings = {
   INLET_DROP_POLICY: z
     .string()
     .optional()
-    .describe('Path of the policy file for `inlet privacy drop`. If it is not set, the defaults in operators/drop.md apply.'),
+    .describe(
+      'Path of the policy file for `inlet privacy drop`. If it is not set, the defaults in operators/drop.md apply.',
+    ),
 };
 
 type DropConfig = z.infer<z.ZodObject<typeof dropSettings>> & { readonly INLET_S3_BUCKET: string };

@@ -17,7 +17,10 @@ const statuses = z
   })
   .transform((list) => statusCodes.filter((code) => list.includes(String(code))))
   .optional()
-  .meta({ description: 'Only entries with one of these statuses. Separate several statuses with commas.', examples: ['0,1'] });
+  .meta({
+    description: 'Only entries with one of these statuses. Separate several statuses with commas.',
+    examples: ['0,1'],
+  });
 
 /** PostgreSQL rejects NUL. File names can contain any other character. */
 function text(name: string, max: number) {
@@ -69,7 +72,10 @@ export const audienceListQuery = pageQuery(1000, 1000).extend({
   status: statuses,
   name: text('name', 256)
     .optional()
-    .meta({ description: 'Only audiences whose name contains this text, in upper or lower case.', examples: ['summer'] }),
+    .meta({
+      description: 'Only audiences whose name contains this text, in upper or lower case.',
+      examples: ['summer'],
+    }),
   customer: text('customer', 100)
     .optional()
     .meta({

@@ -82,7 +82,9 @@ export function requester(description: string) {
   return z
     .string()
     .nullable()
-    .meta({ description: `${description} Null if an operator or a subscription did it, or if it was done in an earlier release.` });
+    .meta({
+      description: `${description} Null if an operator or a subscription did it, or if it was done in an earlier release.`,
+    });
 }
 
 /** The files that a retry loads. It has no default, so that the fingerprint of an earlier request stays the same. */

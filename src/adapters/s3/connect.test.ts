@@ -46,16 +46,19 @@ describe('the identity of the process', () => {
     [403, 'AccessDenied'],
     [400, 'InvalidIdentityToken'],
     [400, 'IDPCommunicationError'],
-  ])('counts as unavailable, not as denied by the storage, if STS responds with %i %s', async (withStatus, withCode) => {
-    [status, code] = [withStatus, withCode];
-    const client = connectS3({ endpoint: null, region: 'us-east-1', identity: 'of the process' });
-    const error: unknown = await client
-      .send(new ListObjectsV2Command({ Bucket: 'inlet' }))
-      .catch((reason: unknown) => reason);
-    if (!(error instanceof IdentityError)) throw new Error('another error', { cause: error });
-    expect(error.message).toContain(withCode);
-    expect(error.cause).toBeInstanceOf(Error);
-    expect(transientErrorKind(error)).toBe('away');
-    client.destroy();
-  });
+  ])(
+    'counts as unavailable, not as denied by the storage, if STS responds with %i %s',
+    async (withStatus, withCode) => {
+      [status, code] = [withStatus, withCode];
+      const client = connectS3({ endpoint: null, region: 'us-east-1', identity: 'of the process' });
+      const error: unknown = await client
+        .send(new ListObjectsV2Command({ Bucket: 'inlet' }))
+        .catch((reason: unknown) => reason);
+      if (!(error instanceof IdentityError)) throw new Error('another error', { cause: error });
+      expect(error.message).toContain(withCode);
+      expect(error.cause).toBeInstanceOf(Error);
+      expect(transientErrorKind(error)).toBe('away');
+      client.destroy();
+    },
+  );
 });

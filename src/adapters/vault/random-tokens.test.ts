@@ -13,9 +13,12 @@ describe('random tokens', () => {
     expect(String(issued[0]?.token)).toBe('[secret]');
   });
 
-  it.each(['', 'x', 'A'.repeat(42), 'A'.repeat(44), `${'A'.repeat(42)} `, 'ä'.repeat(43)])('does not accept %j as a token', (text) => {
-    expect(randomTokens.mayHaveIssued(text)).toBe(false);
-  });
+  it.each(['', 'x', 'A'.repeat(42), 'A'.repeat(44), `${'A'.repeat(42)} `, 'ä'.repeat(43)])(
+    'does not accept %j as a token',
+    (text) => {
+      expect(randomTokens.mayHaveIssued(text)).toBe(false);
+    },
+  );
 
   it('have a CSRF token that does not reveal them', () => {
     const [one, other] = [randomTokens.issue().token.reveal(), randomTokens.issue().token.reveal()];

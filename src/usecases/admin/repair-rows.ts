@@ -273,7 +273,8 @@ function listChanged(): Failure {
 
 const replaced = 'a later import with mode "replace" has replaced its rows, or should have. Import it again.';
 
-const unseen = 'its devices have not been seen for the number of days that is set for the partner, so they are removed.';
+const unseen =
+  'its devices have not been seen for the number of days that is set for the partner, so they are removed.';
 
 /** Returns the reason why the files of a job cannot be loaded again, or null if they can. */
 async function findObstacle(deps: RepairDeps, [first]: readonly FileToRepair[]): Promise<string | null> {

@@ -387,7 +387,7 @@ export class Operations {
     return this.#api.follow({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/events`, query: options?.query, auth: 'key and user token', options });
   }
 
-  /** Dismiss a failed file of an audience: `DELETE /v2/firstparty/audience/{audience_id}/files/{file_id}`. */
+  /** Dismiss a failed audience file: `DELETE /v2/firstparty/audience/{audience_id}/files/{file_id}`. */
   dismissFile(audience_id: number, file_id: string, options?: WriteOptions): Promise<Answered<void>> {
     return this.#api.call({ method: 'DELETE', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/files/${encodeURIComponent(file_id)}`, auth: 'key and user token', options });
   }
@@ -407,7 +407,7 @@ export class Operations {
     return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/history`, query: options?.query, auth: 'key and user token', options });
   }
 
-  /** Export all rejected rows of a file of an audience: `POST /v2/firstparty/audience/{audience_id}/files/{file_id}/rejects`. */
+  /** Export all rejected rows of an audience file: `POST /v2/firstparty/audience/{audience_id}/files/{file_id}/rejects`. */
   requestAudienceRejects(audience_id: number, file_id: string, options?: WriteOptions): Promise<Answered<AudienceRejects>> {
     return this.#api.call({ method: 'POST', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/files/${encodeURIComponent(file_id)}/rejects`, auth: 'key and user token', options });
   }
@@ -577,7 +577,7 @@ export class Operations {
   }
 
   /**
-   * Dismiss a failed file of an audience: `DELETE /v1/firstparty/audience/{audience_id}/files/{file_id}`.
+   * Dismiss a failed audience file: `DELETE /v1/firstparty/audience/{audience_id}/files/{file_id}`.
    * @deprecated This path will be removed. Use the same operation under /v2.
    */
   dismissFileV1(audience_id: number, file_id: string, options?: WriteOptions): Promise<Answered<void>> {
@@ -609,7 +609,7 @@ export class Operations {
   }
 
   /**
-   * Export all rejected rows of a file of an audience: `POST /v1/firstparty/audience/{audience_id}/files/{file_id}/rejects`.
+   * Export all rejected rows of an audience file: `POST /v1/firstparty/audience/{audience_id}/files/{file_id}/rejects`.
    * @deprecated This path will be removed. Use the same operation under /v2.
    */
   requestAudienceRejectsV1(audience_id: number, file_id: string, options?: WriteOptions): Promise<Answered<AudienceRejects>> {

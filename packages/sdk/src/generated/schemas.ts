@@ -54,7 +54,7 @@ export type Audience = {
   readonly uploaded_devices: number;
   /** Distinct devices that also exist in the device warehouse. If the audience has fewer than 1,000 devices, the number is rounded down, by default to a multiple of 50. */
   readonly matched_devices: number;
-  /** When `matched_devices` was counted. Imports since then are not included. Null until a file has been loaded. */
+  /** When `matched_devices` was counted. Later imports are not included. Null until a file has been loaded. */
   readonly matched_at: string | null;
 };
 
@@ -82,11 +82,11 @@ export type AudienceAppend = {
   /** When the files were listed. Null while the append is waiting, and if listing the files failed. */
   readonly started_at: string | null;
   readonly finished_at: string | null;
-  /** When the append was canceled. Null unless it was. */
+  /** When the append was canceled. Null if it was not canceled. */
   readonly cancel_requested_at: string | null;
   /** Who canceled the append. */
   readonly cancel_requested_by: 'partner' | 'operator' | null;
-  /** The API key or the user that canceled the append. Null if an operator, a subscription, or an earlier release did it. */
+  /** The API key or the user that canceled the append. Null if an operator or a subscription did it, or if it was done in an earlier release. */
   readonly canceled_by: string | null;
   /** The append that this one repeats. */
   readonly retry_of: number | null;
@@ -94,7 +94,7 @@ export type AudienceAppend = {
   readonly cleared: boolean;
 };
 
-/** An audience was cleared or deleted. Its files in progress have ended without events of their own. */
+/** An audience was cleared or deleted. Its files in progress have ended without separate events. */
 export type AudienceClearedEvent = {
   /** Unique ID of the event, also sent as the header `webhook-id`. */
   readonly id: string;
@@ -109,7 +109,7 @@ export type AudienceClearedEvent = {
   readonly type: 'audience.cleared' | 'audience.deleted';
   readonly data: {
     readonly audience_id: number;
-    /** The ID with which reports of the audience are read. */
+    /** The ID that identifies the audience in requests for reports. */
     readonly default_warehouse_segment_id: number;
   };
 };
@@ -133,17 +133,17 @@ export type AudienceDetails = {
   readonly uploaded_devices: number;
   /** Distinct devices that also exist in the device warehouse. If the audience has fewer than 1,000 devices, the number is rounded down, by default to a multiple of 50. */
   readonly matched_devices: number;
-  /** When `matched_devices` was counted. Imports since then are not included. Null until a file has been loaded. */
+  /** When `matched_devices` was counted. Later imports are not included. Null until a file has been loaded. */
   readonly matched_at: string | null;
   /** Number of file entries, of which `file` contains the first 1,000. */
   readonly total_files: number;
   /** Number of file entries that are neither waiting nor loading. */
   readonly processed_files: number;
-  /** Number of failed file entries, without those that no longer affect the status of the audience. */
+  /** Number of failed file entries, excluding those that no longer affect the status of the audience. */
   readonly failed_files: number;
-  /** Rows that were skipped or made their file fail, for the reasons in `errors`. */
+  /** Rows that were skipped or caused their file to fail. `errors` lists the reasons. */
   readonly rejected_rows: number;
-  /** Progress of the open appends or, if none is open, of the latest one. `queue_position` is that of the first open append, and `estimated_seconds_left` that of the last. */
+  /** Progress of the open appends or, if none is open, of the latest one. `queue_position` is the position of the first open append, and `estimated_seconds_left` is the estimate for the last one. */
   readonly progress: Progress;
   /** Each reason for failed files and rejected rows, with the number of files or rows and the first of them. Null if nothing failed. Dismissed entries are not counted. GET …/errors lists the files and rows. */
   readonly errors: readonly ImportLogError[] | null;
@@ -167,7 +167,7 @@ export type AudienceFile = {
   readonly rows_uploaded: number;
   /** Rows that were skipped. GET …/errors lists the first of each reason. */
   readonly rows_rejected: number;
-  /** Rows whose data is not stored because a deletion or an opt-out applies to their devices. An estimate in thousands, so that it does not reveal which devices these are. All other counts include these rows. */
+  /** Rows whose data is not stored because a deletion or an opt-out applies to their devices. The number is an estimate in thousands, so that it does not reveal which devices these are. All other counts include these rows. */
   readonly suppressed: number;
   /** Why the entry failed. Null unless the status is 3. */
   readonly error: {
@@ -183,7 +183,7 @@ export type AudienceFile = {
   readonly updated_at: string;
 };
 
-/** A file of an audience is loaded or has failed. */
+/** An audience file has been loaded or has failed. */
 export type AudienceFileEvent = {
   /** Unique ID of the event, also sent as the header `webhook-id`. */
   readonly id: string;
@@ -198,9 +198,9 @@ export type AudienceFileEvent = {
   readonly type: 'audience.file.finished';
   readonly data: {
     readonly audience_id: number;
-    /** The ID with which reports of the audience are read. */
+    /** The ID that identifies the audience in requests for reports. */
     readonly default_warehouse_segment_id: number;
-    /** The entry's `file_id` in the file list of the audience. */
+    /** The entry's `file_id` in the audience's file list. */
     readonly file_id: string;
     /** Object key, including the partner's prefix. */
     readonly s3_path: string;
@@ -217,13 +217,13 @@ export type AudienceHistoryEntry = {
   readonly type: 'append' | 'clear';
   /** When the request was accepted. */
   readonly at: string;
-  /** Who sent the request: an API key (`key 3`) or a user of the console. Null if it is not recorded. */
+  /** Who sent the request: an API key (`key 3`) or a console user. Null if it is not recorded. */
   readonly by: string | null;
   /** Null for a clear. */
   readonly append: AudienceAppend | null;
 };
 
-/** All files that were appended to an audience have ended, or its failed files were dismissed. */
+/** All files that were appended to an audience have been loaded or have failed, or its failed files were dismissed. */
 export type AudienceReadyEvent = {
   /** Unique ID of the event, also sent as the header `webhook-id`. */
   readonly id: string;
@@ -238,7 +238,7 @@ export type AudienceReadyEvent = {
   readonly type: 'audience.ready';
   readonly data: {
     readonly audience_id: number;
-    /** The ID with which reports of the audience are read. */
+    /** The ID that identifies the audience in requests for reports. */
     readonly default_warehouse_segment_id: number;
     /** 2 if all files are loaded, and 3 if a file has failed. */
     readonly status: 2 | 3;
@@ -270,7 +270,7 @@ export type AudienceRejects = {
   readonly file: RejectsFile | null;
 };
 
-/** An export of the rejected rows of a file of an audience has ended. */
+/** An export of the rejected rows of an audience file has ended. */
 export type AudienceRejectsEvent = {
   /** Unique ID of the event, also sent as the header `webhook-id`. */
   readonly id: string;
@@ -285,9 +285,9 @@ export type AudienceRejectsEvent = {
   readonly type: 'audience.rejects.finished' | 'audience.rejects.failed';
   readonly data: {
     readonly audience_id: number;
-    /** The ID with which reports of the audience are read. */
+    /** The ID that identifies the audience in requests for reports. */
     readonly default_warehouse_segment_id: number;
-    /** The entry's `file_id` in the file list of the audience. */
+    /** The entry's `file_id` in the audience's file list. */
     readonly file_id: string;
     /** Rejected rows in the exported files. */
     readonly rows: number;
@@ -329,7 +329,7 @@ export type Composition = {
   readonly current: boolean;
   /** When a new report is possible. Null unless the privacy budget is spent. */
   readonly next_report_at: string | null;
-  /** Numbers of entries on all pages. If `name` is set, only those with the name. Omitted small groups are counted. */
+  /** Numbers of entries on all pages. If `name` is set, only matching entries are counted. Omitted small groups are included. */
   readonly totals: {
     readonly entries: number;
     /** Entries of groups that are too small, including hidden ones. */
@@ -397,7 +397,7 @@ export type CreateAudience = {
 export type CreateConsoleLink = Readonly<Record<string, unknown>> | null;
 
 export type CreateCustomer = {
-  /** A unique name of 1 to 100 characters. A token of an OpenID Connect issuer names the customer by this name, exactly. */
+  /** A unique name of 1 to 100 characters. A token from an OpenID Connect issuer identifies the customer by exactly this name. */
   readonly name: string;
 };
 
@@ -449,7 +449,7 @@ export type CreatedWebhook = {
 };
 
 export type CreateSubscription = {
-  /** Objects whose path starts with it are imported. It is relative to the partner's prefix. A folder ends with `/`. */
+  /** Objects whose path starts with this text are imported. It is relative to the partner's prefix. A folder ends with `/`. */
   readonly prefix: string;
   /** 0 (attribute IDs) or 1 (your foreign keys). */
   readonly key_type: 0 | 1;
@@ -459,7 +459,7 @@ export type CreateSubscription = {
   readonly existing?: 'import' | 'skip' | undefined;
   /** When the objects that have arrived are imported. Exactly one field is set. */
   readonly trigger?: {
-    /** Imports the objects that have arrived when nothing has changed under the prefix for this long. With 0, imports them as soon as they are seen. An object waits at most 10 times as long. */
+    /** When nothing has changed under the prefix for this long, imports the objects that have arrived. With 0, imports them as soon as they are seen. An object waits at most 10 times as long. */
     readonly quiet_seconds?: number | undefined;
     /** Imports the objects of a folder when an object with this name, for example `_SUCCESS`, is written after them into the folder or a folder above it. */
     readonly marker?: string | undefined;
@@ -477,7 +477,7 @@ export type CreateWebhook = {
   readonly url: string;
   /** A note for yourself. */
   readonly description?: string | undefined;
-  /** The types of events that are sent. Null for all types, including types of later releases. */
+  /** The types of events that are sent. Null for all types, including types that later releases add. */
   readonly event_types?: readonly ('import.finished' | 'import.failed' | 'import.rejects.finished' | 'import.rejects.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'audience.deleted' | 'audience.rejects.finished' | 'audience.rejects.failed' | 'report.ready' | 'subscription.too_many_objects' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
 };
 
@@ -529,7 +529,7 @@ export type Deletion = {
   readonly source: 'ids' | 'file';
   /** Number of device IDs. 0 until the file is read. */
   readonly ids: number;
-  /** Lines of the file that are not a device ID. */
+  /** Lines of the file that are not device IDs. */
   readonly invalid_lines: number;
   /** `loads`: loads that started earlier are not published. `index`: the device index is being updated. `servers`: an error, such as an unavailable server. `replaced_parts`: files of replaced data are not removed from disk yet. `detached_parts`: the operator has to remove detached data. */
   readonly waiting_for: 'loads' | 'index' | 'servers' | 'replaced_parts' | 'detached_parts' | null;
@@ -553,9 +553,9 @@ export type DeletionProof = {
   readonly partner_id: number | null;
   readonly ids: number;
   readonly invalid_lines: number;
-  /** Precedes the list in `ids_sha256`, as text. It is not signed. Remove it before you pass the proof on, because with it, others can check whether the list is a certain ID. */
+  /** The salt, as text, which is hashed before the list in `ids_sha256`. It is not signed. Remove it before you pass the proof on. Otherwise, others can check whether the list consists of a certain ID. */
   readonly ids_salt: string;
-  /** SHA-256 of `ids_salt` followed by the file as it is stored, or by the IDs: each once, in lowercase with hyphens, in order, followed by a line feed. */
+  /** SHA-256 of `ids_salt` followed by the file as it is stored, or by the sorted IDs. Each ID occurs once, in lowercase with hyphens, and is followed by a line feed. */
   readonly ids_sha256: string;
   /** ISO 8601, UTC. */
   readonly requested_at: string;
@@ -582,7 +582,7 @@ export type DeletionProof = {
   readonly signature: {
     readonly algorithm: 'Ed25519';
     readonly key_id: string;
-    /** 32 bytes, Base64. Compare it with the key of your operator. */
+    /** 32 bytes, Base64. Compare it with your operator's key. */
     readonly public_key: string;
     /** Base64. */
     readonly value: string;
@@ -678,7 +678,7 @@ export type ImportFile = {
   readonly status: 0 | 1 | 2 | 3;
   readonly total_rows: number;
   readonly rejected_rows: number;
-  /** Rows whose data is not stored because a deletion or an opt-out applies to their devices. An estimate in thousands, so that it does not reveal which devices these are. All other counts include these rows. */
+  /** Rows whose data is not stored because a deletion or an opt-out applies to their devices. The number is an estimate in thousands, so that it does not reveal which devices these are. All other counts include these rows. */
   readonly suppressed: number;
   readonly bytes: number;
   readonly bytes_read: number;
@@ -712,7 +712,7 @@ export type ImportLog = {
   readonly unique_devices: string;
   /** A number as a string. */
   readonly total_rows: string;
-  /** Rows whose data is not stored because a deletion or an opt-out applies to their devices. An estimate in thousands, so that it does not reveal which devices these are. All other counts include these rows. */
+  /** Rows whose data is not stored because a deletion or an opt-out applies to their devices. The number is an estimate in thousands, so that it does not reveal which devices these are. All other counts include these rows. */
   readonly suppressed: number;
   readonly errors: readonly ImportLogError[] | null;
   /** ISO 8601, UTC. */
@@ -723,13 +723,13 @@ export type ImportLog = {
   readonly started_at: string | null;
   /** Null until the job has finished. */
   readonly finished_at: string | null;
-  /** When the job was canceled. Null unless it was. */
+  /** When the job was canceled. Null if it was not canceled. */
   readonly cancel_requested_at: string | null;
   /** Who canceled the job. */
   readonly cancel_requested_by: 'partner' | 'operator' | null;
-  /** The API key or the user that canceled the job. Null if an operator, a subscription, or an earlier release did it. */
+  /** The API key or the user that canceled the job. Null if an operator or a subscription did it, or if it was done in an earlier release. */
   readonly canceled_by: string | null;
-  /** The API key or the user that requested the import. Null if an operator, a subscription, or an earlier release did it. */
+  /** The API key or the user that requested the import. Null if an operator or a subscription did it, or if it was done in an earlier release. */
   readonly requested_by: string | null;
   /** The import that this one repeats. */
   readonly retry_of: number | null;
@@ -785,9 +785,9 @@ export type IndexRange = {
 } | null;
 
 export type Limits = {
-  /** Maximum number of requests per minute with this API key, or in all sessions of a user of the console. */
+  /** Maximum number of requests per minute with this API key, or across all console sessions of a user. */
   readonly requests_per_minute_per_key: number;
-  /** Maximum number of requests per minute across all of the partner's API keys, and separately across all of its sessions in the console. */
+  /** Maximum number of requests per minute across all of the partner's API keys, and separately across all of its console sessions. */
   readonly requests_per_minute_per_partner: number;
   /** Maximum number of unfinished jobs per partner. Up to 20 deletes are accepted beyond this limit. */
   readonly open_jobs: number;
@@ -803,7 +803,7 @@ export type Limits = {
   readonly files_per_prefix: number;
   /** Maximum number of keys in one delete request. */
   readonly keys_per_delete: number;
-  /** Share of rejected rows that an audience file may have. With 0, one rejected row fails the file. */
+  /** Maximum share of rejected rows in an audience file. With 0, one rejected row fails the file. */
   readonly audience_bad_row_share: number;
   /** Whether files may contain IDs without hyphens. If not, they are rejected as `hashed_id`. */
   readonly unhyphenated_ids: boolean;
@@ -819,37 +819,37 @@ export type Limits = {
   readonly body_bytes: number;
   /** Maximum size of the request headers, including the path. */
   readonly header_bytes: number;
-  /** The privacy budget of the last 30 days: the customer's budget with a user token, and otherwise that of your own audiences. A limit of 0 means that there is none. */
+  /** The privacy budget of the last 30 days. With a user token, it is the customer's budget, and otherwise the budget of your own audiences. A limit of 0 means that there is no limit. */
   readonly reports: {
     /** New composition reports. */
     readonly composition: {
       readonly limit: number;
       readonly used: number;
-      /** When the oldest part of `used` no longer counts. Null if nothing is used. */
+      /** When the oldest part of `used` will stop counting. Null if nothing is used. */
       readonly renews_at: string | null;
     };
     /** New overlaps. An overlap counts once for every published number that depends on one device. */
     readonly overlap: {
       readonly limit: number;
       readonly used: number;
-      /** When the oldest part of `used` no longer counts. Null if nothing is used. */
+      /** When the oldest part of `used` will stop counting. Null if nothing is used. */
       readonly renews_at: string | null;
     };
   };
-  /** What you can store. Above a quota, the response is 422 `quota_exceeded`. Absent in the console for customers and for links to a report, because the usage is that of the whole partner. */
+  /** What you can store. Above a quota, the response is 422 `quota_exceeded`. Absent in the console for customers and for links to a report, because the usage covers the whole partner. */
   readonly quotas?: {
     /** Rows of your attributes and audiences, including duplicates that are not merged yet and deleted rows that are not purged yet. */
     readonly stored_rows: {
       readonly limit: number;
       readonly used: number;
-      /** When `used` was measured. Null before the first time. */
+      /** When `used` was measured. Null before the first measurement. */
       readonly measured_at: string | null;
     };
     /** Bytes that these rows occupy, rounded up to the next gigabyte. */
     readonly stored_bytes: {
       readonly limit: number;
       readonly used: number;
-      /** When `used` was measured. Null before the first time. */
+      /** When `used` was measured. Null before the first measurement. */
       readonly measured_at: string | null;
     };
     /** Your audiences, including the audiences of your customers. */
@@ -881,7 +881,7 @@ export type Limits = {
     readonly idempotency_keys: {
       readonly limit: number;
       readonly used: number;
-      /** When `used` was measured. Null before the first time. */
+      /** When `used` was measured. Null before the first measurement. */
       readonly measured_at: string | null;
     };
   } | undefined;
@@ -934,7 +934,7 @@ export type OperatorBackup = {
   readonly started_at: string;
   /** ISO 8601, UTC. */
   readonly finished_at: string;
-  /** The time whose state a restore returns to. Null if the backup failed. */
+  /** The point in time whose state a restore brings back. Null if the backup failed. */
   readonly taken_at: string | null;
   /** Size of the dump and of the ClickHouse backups. Null if the backup failed. */
   readonly bytes: number | null;
@@ -953,7 +953,7 @@ export type OperatorBackups = {
     readonly started_at: string;
     /** ISO 8601, UTC. */
     readonly finished_at: string;
-    /** The time whose state a restore returns to. Null if the backup failed. */
+    /** The point in time whose state a restore brings back. Null if the backup failed. */
     readonly taken_at: string | null;
     /** Size of the dump and of the ClickHouse backups. Null if the backup failed. */
     readonly bytes: number | null;
@@ -964,7 +964,7 @@ export type OperatorBackups = {
     /** Time since `taken_at`. */
     readonly age_seconds: number;
   } | null;
-  /** The 30 newest attempts, newest first. */
+  /** The 30 most recent attempts, newest first. */
   readonly backups: readonly OperatorBackup[];
   /** The command that takes a backup. Replace the folder. */
   readonly cli: readonly ({
@@ -994,7 +994,7 @@ export type OperatorFile = {
   readonly bytes: number;
   /** 0 pending, 1 running, 2 done, 3 error. */
   readonly status: 0 | 1 | 2 | 3;
-  /** Whether the file is read and waits to be published. */
+  /** Whether the file has been read and is waiting to be published. */
   readonly staged: boolean;
   /** Attempts to load the file. */
   readonly attempts: number;
@@ -1023,7 +1023,7 @@ export type OperatorJob = {
   readonly started_at: string | null;
   /** Name of the partner. */
   readonly partner: string;
-  /** Position in the partner's lane since the first job. Jobs run in this order. */
+  /** Position in the partner's lane, counted from its first job. Jobs run in this order. */
   readonly lane_position: number;
   /** The submitted path, relative to the prefix of the partner. Empty for a delete. */
   readonly file_path: string;
@@ -1053,7 +1053,7 @@ export type OperatorJobDetails = {
   readonly started_at: string | null;
   /** Name of the partner. */
   readonly partner: string;
-  /** Position in the partner's lane since the first job. Jobs run in this order. */
+  /** Position in the partner's lane, counted from its first job. Jobs run in this order. */
   readonly lane_position: number;
   /** The submitted path, relative to the prefix of the partner. Empty for a delete. */
   readonly file_path: string;
@@ -1089,10 +1089,10 @@ export type OperatorLane = {
   readonly last_failure: {
     /** A stable code. See docs/errors.md. */
     readonly code: string;
-    /** The dependency that caused the failure: a server, a partner's own bucket, or the AWS service from which Inlet obtains credentials. Null if none did, or if it is not known. */
+    /** The dependency that caused the failure: a server, a partner's own bucket, or the AWS service from which Inlet obtains credentials. Null if no dependency caused it, or if the dependency is not known. */
     readonly dependency: 'postgresql' | 'clickhouse' | 'storage' | 'partner_storage' | 'aws_credentials' | null;
   } | null;
-  /** Whether a backup pauses publishing now. It affects all lanes. */
+  /** Whether a backup is pausing publishing. The pause affects all lanes. */
   readonly paused: boolean;
   /** Unfinished jobs of the partner, except those that were canceled before their start. */
   readonly open_jobs: number;
@@ -1198,7 +1198,7 @@ export type OperatorReplica = {
   readonly shard: number;
   /** Number of the replica within its shard, starting at 1. */
   readonly replica: number;
-  /** Configured URL, without user and password. */
+  /** Configured URL, without the user and password. */
   readonly url: string;
   /** Whether the server answered all queries within two seconds. */
   readonly reachable: boolean;
@@ -1374,7 +1374,7 @@ export type RenameAttribute = {
 };
 
 export type RenameCustomer = {
-  /** A unique name of 1 to 100 characters. A token of an OpenID Connect issuer names the customer by this name, exactly. */
+  /** A unique name of 1 to 100 characters. A token from an OpenID Connect issuer identifies the customer by exactly this name. */
   readonly name: string;
 };
 
@@ -1400,7 +1400,7 @@ export type ReportEvent = {
   readonly type: 'report.ready';
   readonly data: {
     readonly audience_id: number;
-    /** The ID with which reports of the audience are read. */
+    /** The ID that identifies the audience in requests for reports. */
     readonly default_warehouse_segment_id: number;
     /** How the report is split, or null for a report without a split. */
     readonly split: 'id_type' | 'country' | 'event' | null;
@@ -1410,7 +1410,7 @@ export type ReportEvent = {
 export type RequestAudienceRejects = Readonly<Record<string, unknown>> | null;
 
 export type RequestDeletion = {
-  /** Device IDs, with or without hyphens, in any case. */
+  /** Device IDs, with or without hyphens, in upper or lower case. */
   readonly ids?: readonly string[] | undefined;
   /** Path of a file with one device ID per line, relative to your prefix in the shared bucket. It may be gzipped. A line that is not an ID is counted and skipped. */
   readonly file_path?: string | undefined;
@@ -1495,11 +1495,11 @@ export type RotatedStorageKey = {
   readonly created_at: string | null;
   /** The key or console session that created the storage key. Null for the operator. */
   readonly created_by: string | null;
-  /** When the key is removed from the storage, within about ten seconds. Null if it stays. */
+  /** When the key is removed from the storage, accurate to about ten seconds. Null if no removal is scheduled. */
   readonly expires_at: string | null;
   /** The secret, which is shown only here. Null in the response to a repeated request, because Inlet does not store it. */
   readonly secret_access_key: string | null;
-  /** The other keys, which expire. */
+  /** The other keys, which will expire. */
   readonly replaces: readonly StorageKey[];
 };
 
@@ -1523,7 +1523,7 @@ export type StorageKey = {
   readonly created_at: string | null;
   /** The key or console session that created the storage key. Null for the operator. */
   readonly created_by: string | null;
-  /** When the key is removed from the storage, within about ten seconds. Null if it stays. */
+  /** When the key is removed from the storage, accurate to about ten seconds. Null if no removal is scheduled. */
   readonly expires_at: string | null;
 };
 
@@ -1544,7 +1544,7 @@ export type Subscription = {
   readonly status: 'active' | 'paused';
   /** Objects that have arrived and are not part of an import yet. */
   readonly waiting_objects: number;
-  /** Why they are not imported yet. `quiet`, `marker`, `schedule`: the trigger. `open_imports`: the limit of open jobs, or 10 open imports of this subscription. `quota`: the quota of stored data. `too_many_objects`: the prefix has more objects than Inlet lists, so the last ones in key order are not seen. */
+  /** Why they are not imported yet. `quiet`, `marker`, `schedule`: they are waiting for the trigger. `open_imports`: the limit on open jobs has been reached, or 10 imports of this subscription are open. `quota`: a quota for stored data has been reached. `too_many_objects`: the prefix has more objects than Inlet lists, so the last ones in key order are not seen. */
   readonly waits_for: 'quiet' | 'marker' | 'schedule' | 'open_imports' | 'quota' | 'too_many_objects' | null;
   /** The next time of a schedule. */
   readonly next_import_at: string | null;
@@ -1583,7 +1583,7 @@ export type SubscriptionObject = {
   readonly path: string;
   readonly etag: string;
   readonly size: number;
-  /** What became of this version. `overwritten`, `deleted`: before it was loaded. `skipped`: it existed when the subscription was created. `marker`: it starts imports. A `failed` version is imported again only if you retry its import. */
+  /** What became of this version. `overwritten`, `deleted`: it was overwritten or deleted before it was loaded. `skipped`: it existed when the subscription was created. `marker`: it starts imports. A `failed` version is imported again only if you retry its import. */
   readonly state: 'waiting' | 'queued' | 'imported' | 'failed' | 'overwritten' | 'deleted' | 'skipped' | 'marker';
   /** The import that loads or loaded it. */
   readonly import_log_id: number | null;
@@ -1614,7 +1614,7 @@ export type UpdateSubscription = {
   readonly compressed?: boolean | undefined;
   /** When the objects that have arrived are imported. Exactly one field is set. */
   readonly trigger?: {
-    /** Imports the objects that have arrived when nothing has changed under the prefix for this long. With 0, imports them as soon as they are seen. An object waits at most 10 times as long. */
+    /** When nothing has changed under the prefix for this long, imports the objects that have arrived. With 0, imports them as soon as they are seen. An object waits at most 10 times as long. */
     readonly quiet_seconds?: number | undefined;
     /** Imports the objects of a folder when an object with this name, for example `_SUCCESS`, is written after them into the folder or a folder above it. */
     readonly marker?: string | undefined;
@@ -1623,7 +1623,7 @@ export type UpdateSubscription = {
     /** Once a day, at this time (UTC), imports the objects that have arrived. */
     readonly daily_at?: string | undefined;
   } | undefined;
-  /** `true` stops new imports. Imports that are already queued run. Objects that arrive in the meantime are imported after `false`. */
+  /** `true` stops new imports. Imports that are already queued still run. Objects that arrive in the meantime are imported after you set `false`. */
   readonly paused?: boolean | undefined;
 };
 
@@ -1632,7 +1632,7 @@ export type UpdateWebhook = {
   readonly url?: string | undefined;
   /** A note for yourself. */
   readonly description?: string | undefined;
-  /** The types of events that are sent. Null for all types, including types of later releases. */
+  /** The types of events that are sent. Null for all types, including types that later releases add. */
   readonly event_types?: readonly ('import.finished' | 'import.failed' | 'import.rejects.finished' | 'import.rejects.failed' | 'delete.finished' | 'delete.failed' | 'audience.file.finished' | 'audience.ready' | 'audience.cleared' | 'audience.deleted' | 'audience.rejects.finished' | 'audience.rejects.failed' | 'report.ready' | 'subscription.too_many_objects' | 'webhook.failing' | 'webhook.disabled')[] | null | undefined;
   /** `true` enables a disabled webhook. It then gets all events that it has missed. */
   readonly enabled?: boolean | undefined;
@@ -1648,14 +1648,14 @@ export type Upload = {
   readonly part_bytes: number;
   /** The parts that are stored. */
   readonly uploaded: readonly ({
-    /** Position of the part in the file, from 1. */
+    /** Position of the part in the file, starting at 1. */
     readonly part_number: number;
     readonly bytes: number;
     readonly etag: string;
   })[];
   /** The parts that are missing. A URL is valid for up to one hour and needs no credentials. */
   readonly parts: readonly ({
-    /** Position of the part in the file, from 1. */
+    /** Position of the part in the file, starting at 1. */
     readonly part_number: number;
     /** Send the bytes of the part to this URL with `PUT`. */
     readonly url: string;
@@ -1681,17 +1681,17 @@ export type Webhook = {
   readonly event_types: readonly string[] | null;
   /** `failing` if the last attempts have failed. A disabled webhook gets no events. */
   readonly status: 'enabled' | 'failing' | 'disabled';
-  /** Events that have not been delivered yet, at most. */
+  /** Maximum number of events that have not been delivered yet. The actual number can be lower. */
   readonly pending_events: number;
   readonly failing_since: string | null;
-  /** When a failing webhook is disabled if nothing is delivered until then. */
+  /** When a failing webhook will be disabled if nothing is delivered by then. */
   readonly disables_at: string | null;
   /** When the next event is sent to a failing or throttling receiver. */
   readonly paused_until: string | null;
   readonly disabled_at: string | null;
   /** `request`: you disabled it. `gone`: the receiver responded with 410. `failures`: it failed for 5 days. */
   readonly disabled_reason: 'request' | 'gone' | 'failures' | null;
-  /** For 24 hours after a rotation, events are signed with the old secret, too. */
+  /** For 24 hours after a rotation, events are also signed with the old secret. */
   readonly old_secrets_expire_at: string | null;
   /** ISO 8601, UTC. */
   readonly created_at: string;

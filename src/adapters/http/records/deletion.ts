@@ -104,7 +104,7 @@ export const proofSchema = z
       .object({
         algorithm: z.literal('Ed25519'),
         key_id: z.string(),
-        public_key: z.string().meta({ description: '32 bytes, Base64. Compare it with your operator\'s key.' }),
+        public_key: z.string().meta({ description: "32 bytes, Base64. Compare it with your operator's key." }),
         value: z.string().meta({ description: 'Base64.' }),
       })
       .nullable()

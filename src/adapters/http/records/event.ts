@@ -22,7 +22,9 @@ const code = z.string().nullable().meta({ description: 'Why it failed, or null. 
 const ended = z.literal([2, 3]).meta({ description: '2 done, 3 error.' });
 const ofAudience = {
   audience_id: z.int(),
-  default_warehouse_segment_id: z.int().meta({ description: 'The ID that identifies the audience in requests for reports.' }),
+  default_warehouse_segment_id: z
+    .int()
+    .meta({ description: 'The ID that identifies the audience in requests for reports.' }),
 };
 
 const importEvent = z
@@ -101,7 +103,8 @@ const audienceReadyEvent = z
   })
   .meta({
     id: 'AudienceReadyEvent',
-    description: 'All files that were appended to an audience have been loaded or have failed, or its failed files were dismissed.',
+    description:
+      'All files that were appended to an audience have been loaded or have failed, or its failed files were dismissed.',
   });
 
 const audienceClearedEvent = z

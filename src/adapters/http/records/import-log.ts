@@ -51,7 +51,9 @@ export const importLogSchema = z
       .nullable()
       .meta({ description: 'When the files were listed. Null while the job is waiting.' }),
     finished_at: timestamp.nullable().meta({ description: 'Null until the job has finished.' }),
-    cancel_requested_at: timestamp.nullable().meta({ description: 'When the job was canceled. Null if it was not canceled.' }),
+    cancel_requested_at: timestamp
+      .nullable()
+      .meta({ description: 'When the job was canceled. Null if it was not canceled.' }),
     cancel_requested_by: z.enum(cancelRequesters).nullable().meta({ description: 'Who canceled the job.' }),
     canceled_by: requester('The API key or the user that canceled the job.'),
     requested_by: requester('The API key or the user that requested the import.'),

@@ -31,7 +31,9 @@ const measuredQuota = (description: string) =>
   z
     .object({
       ...counted,
-      measured_at: timestamp.nullable().meta({ description: 'When `used` was measured. Null before the first measurement.' }),
+      measured_at: timestamp
+        .nullable()
+        .meta({ description: 'When `used` was measured. Null before the first measurement.' }),
     })
     .meta({ description });
 

@@ -12,7 +12,10 @@ const statuses = z
   .regex(/^[0-3](?:,[0-3]){0,3}$/, { error: 'status must be a comma-separated list of 0, 1, 2, and 3.' })
   .transform((text) => Object.values(jobStatus).filter((status: JobStatus) => text.includes(String(status))))
   .optional()
-  .meta({ description: 'Lists only jobs with one of these statuses. Separate several statuses with commas.', examples: ['1,2,3'] });
+  .meta({
+    description: 'Lists only jobs with one of these statuses. Separate several statuses with commas.',
+    examples: ['1,2,3'],
+  });
 
 const query = pageQuery(200, 50).extend({
   partner: z.string().max(40).optional().meta({ description: 'Lists only the jobs of the partner with this name.' }),
