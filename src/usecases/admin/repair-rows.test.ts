@@ -100,7 +100,7 @@ describe('repairing a file', () => {
   });
 
   it.each<[string, FileToRepair, Partial<LaterChanges>, RegExp]>([
-    ['its rows were removed because they were not seen', file, { isUnseen: true }, /not seen/],
+    ['its rows were removed because they were not seen', file, { isUnseen: true }, /not been seen/],
     ['a later import has replaced its rows', file, { hasReplace: true }, /mode "replace"/],
     ['its foreign keys may refer to other attributes', file, { hasMovedKeys: true }, /foreign keys/],
     ['it replaced rows that were deleted since', replacing, { deletedAttributeIds: [9] }, /have been deleted/],

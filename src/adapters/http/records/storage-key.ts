@@ -11,12 +11,10 @@ export const storageKeySchema = z
       .string()
       .nullable()
       .meta({ description: 'The key or console session that created the storage key. Null for the operator.' }),
-    expires_at: timestamp
-      .nullable()
-      .meta({
-        description:
-          'When the key is removed from the storage, accurate to about ten seconds. Null if no removal is scheduled.',
-      }),
+    expires_at: timestamp.nullable().meta({
+      description:
+        'When the key is removed from the storage, accurate to about ten seconds. Null if no removal is scheduled.',
+    }),
   })
   .meta({ id: 'StorageKey' });
 

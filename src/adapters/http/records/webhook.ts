@@ -28,14 +28,9 @@ const descriptionField = z
   .max(maxDescriptionLength)
   .regex(/^\P{Cc}*$/u, 'description must not contain control characters.')
   .meta({ description: 'A note for yourself.' });
-const typesField = z
-  .array(z.enum(selectableTypes))
-  .min(1)
-  .max(selectableTypes.length)
-  .nullable()
-  .meta({
-    description: 'The types of events that are sent. Null for all types, including types that later releases add.',
-  });
+const typesField = z.array(z.enum(selectableTypes)).min(1).max(selectableTypes.length).nullable().meta({
+  description: 'The types of events that are sent. Null for all types, including types that later releases add.',
+});
 
 export const createWebhookBody = z
   .strictObject({
@@ -76,11 +71,9 @@ export const webhookSchema = z
     status: z.enum(['enabled', 'failing', 'disabled']).meta({
       description: '`failing` if the last attempts have failed. A disabled webhook gets no events.',
     }),
-    pending_events: z
-      .int()
-      .meta({
-        description: 'Maximum number of events that have not been delivered yet. The actual number can be lower.',
-      }),
+    pending_events: z.int().meta({
+      description: 'Maximum number of events that have not been delivered yet. The actual number can be lower.',
+    }),
     failing_since: timestamp.nullable(),
     disables_at: timestamp
       .nullable()
