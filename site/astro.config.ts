@@ -4,7 +4,7 @@ import { sidebar } from './sidebar.ts';
 
 // oxlint-disable-next-line import/no-default-export -- Astro requires it
 export default defineConfig({
-  // All images are SVG, so there is nothing to resize.
+  // The images have the right size already.
   image: { service: passthroughImageService() },
   integrations: [
     starlight({
