@@ -98,13 +98,7 @@ const settings = z.object({
       'Comma-separated keys that encrypt partner credentials, in the form `<id>:<64 hexadecimal digits>`. The first key encrypts, and all keys can decrypt.',
     ),
   INLET_API_HOST: z.string().default('127.0.0.1').describe('Address on which the api listens.'),
-  INLET_API_PORT: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(65_535)
-    .default(8080)
-    .describe('Port of the api. 0 selects a free port.'),
+  INLET_API_PORT: z.coerce.number().int().min(0).max(65_535).default(8080).describe('API port. 0 selects a free port.'),
   ...httpSettings,
   INLET_METRICS_PORT: z.coerce
     .number()

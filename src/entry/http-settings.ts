@@ -36,7 +36,7 @@ export const httpSettings = {
     .describe(
       'File with the certificate chain (PEM), if the api terminates TLS itself. Reloaded when the file changes and on SIGHUP.',
     ),
-  INLET_TLS_KEY_FILE: z.string().min(1).optional().describe('File with the private key of that certificate (PEM).'),
+  INLET_TLS_KEY_FILE: z.string().min(1).optional().describe('File with the private key for that certificate (PEM).'),
   INLET_TRUSTED_PROXIES: networks
     .optional()
     .describe(

@@ -140,6 +140,17 @@ describe("an import's errors and files", () => {
     },
   );
 
+  it('names an unknown key that PostgreSQL cannot store', async () => {
+    await market.partner.upload('nul.csv', `${two(1, 'sport')}\n${two(2, 'sport\0')}\n`);
+    const importId = await market.api.queue({ file_path: 'nul.csv', key_type: 1 });
+    const message = String.raw`Unknown key "sport\x00". Check key_type if every row fails.`;
+    expect(await market.api.waitForEnd(importId)).toMatchObject({
+      status: 2,
+      errors: [{ code: 'unknown_key', message }],
+    });
+    expect((await errorPages(10, importId)).flat()).toMatchObject([{ code: 'unknown_key', message }]);
+  });
+
   it('returns all errors as CSV if the request has no limit', async () => {
     const answer = await market.api.request(`/v1/marketplace/import/${id}/errors`, { headers: { accept: 'text/csv' } });
     expect(answer.headers.get('link')).toBeNull();

@@ -93,7 +93,7 @@ describe('an operator', () => {
 
   it('sees that all replicas work, or which one does not, and what to do about it', async () => {
     const page = await open('engine');
-    await page.getByText('All replicas work (2 shards, 2 replicas).').waitFor();
+    await page.getByText('All replicas are working (2 shards, 2 replicas).').waitFor();
     expect(await page.getByRole('table').getByText('Healthy').count()).toBe(2);
 
     await page.goto(`${other.url}/console/operator/engine`);

@@ -4,7 +4,7 @@ import type { ServiceProcess } from '../support/running-service.ts';
 import { type TestStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-/** Returns the number of the running attempt for a job's only file, or 0. */
+/** Returns the attempt number of the running attempt at a job's only file, or 0. */
 export async function attemptAt(stores: TestStores, jobId: number): Promise<number> {
   return withDatabase(stores, async (client) => {
     const query = 'SELECT attempt FROM job_file WHERE status = 1 AND job_id = $1';

@@ -19,8 +19,7 @@ import { type Wired, wireUp } from '../support/wired.ts';
 // Partners cancel import loads and audience loads at random moments over HTTP and then retry what failed. Two workers
 // load the files, some in shared staging tables and some in their own tables.
 
-// About half of the cancels arrive before the load ends.
-const moments = runsOf({ short: 10, long: 400 });
+const moments = runsOf({ short: 10, long: 200 });
 const lanes = inject('campaign') === 'long' ? 4 : 2;
 
 type File = { readonly rows: number };

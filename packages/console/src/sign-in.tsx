@@ -17,7 +17,8 @@ const messages: Readonly<Record<string, string>> = {
   issuer_unavailable: 'The sign-in service is not responding. Try again in a few minutes.',
   role_missing: 'Your account has no access to this console. Ask your operator for a role.',
   partner_unknown: 'Your account belongs to a partner that does not exist here. Ask your operator.',
-  customer_unknown: 'Your account belongs to a customer that does not exist here. Ask the partner that sent you.',
+  customer_unknown:
+    'Your account belongs to a customer that does not exist here. Contact the partner that referred you.',
 };
 
 export function messageOf(code: string): string {

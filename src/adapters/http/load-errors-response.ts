@@ -8,14 +8,8 @@ import { type LoadErrorRecord, loadErrorRecord } from './records/load-error.ts';
 
 const columns = ['file', 'row', 'column', 'code', 'message', 'text'] as const;
 
-/**
- * The number of lines of a CSV response if the request has no `limit`. A person who saves the list as a file does not
- * follow `Link` headers. A file has at most 100 lines per reason, so only large prefixes have more.
- */
-const csvErrors = 10_000;
-
 /** How to read the lists of errors as CSV, for their descriptions. */
-export const errorsAsCsv = `Send \`Accept: text/csv\` for CSV, which has up to ${csvErrors.toLocaleString('en-US')} lines unless you send \`limit\`. In CSV, values that a spreadsheet would interpret as a formula are prefixed with an apostrophe.`;
+export const errorsAsCsv = `Send \`Accept: text/csv\` for CSV, which has up to ${maxErrors} lines unless you send \`limit\`. In CSV, values that a spreadsheet would interpret as a formula are prefixed with an apostrophe.`;
 
 /** Returns a page of rejected rows and failed files. The format is CSV for `Accept: text/csv` and otherwise JSON. */
 export async function loadErrorsResponse(
@@ -26,12 +20,12 @@ export async function loadErrorsResponse(
 ): Promise<LoadErrorRecord[] | FastifyReply> {
   const { cursor, code, file } = request.query;
   const isCsv = prefersCsv(request.headers.accept);
-  const limit = isCsv && !hasLimit(request) ? csvErrors : request.query.limit;
+  // A person who saves the list as a file does not follow links, so a page is as large as possible.
+  const limit = isCsv && !hasLimit(request) ? maxErrors : request.query.limit;
   const [fileId, row] = readCursor(cursor, name, 2);
   const after = fileId === undefined || row === undefined ? firstErrorPlace : { fileId, row };
   const items = await list({ after, limit: limit + 1, filter: { code, file } });
-  const linkLimit = Math.min(limit, maxErrors);
-  const errors = pageOf(request, reply, { list: name, limit, linkLimit, items }, (error) => [error.fileId, error.row]);
+  const errors = pageOf(request, reply, { list: name, limit, items }, (error) => [error.fileId, error.row]);
   return isCsv ? sendCsv(reply, columns, errors, loadErrorRecord) : errors.map(loadErrorRecord);
 }
 

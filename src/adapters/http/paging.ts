@@ -45,28 +45,17 @@ export function linkTo(path: string, limit: number, cursor: Cursor): string {
 
 /**
  * Returns the entries of a page, and links to the next page if there is one. In that case, `items` contains one more
- * entry than the page. `linkLimit` is the size of the next page if it differs.
+ * entry than the page.
  */
 export function pageOf<Item>(
   request: FastifyRequest,
   reply: FastifyReply,
-  {
-    list,
-    limit,
-    linkLimit = limit,
-    items,
-  }: {
-    readonly list: string;
-    readonly limit: number;
-    readonly linkLimit?: number;
-    readonly items: readonly Item[];
-  },
+  { list, limit, items }: { readonly list: string; readonly limit: number; readonly items: readonly Item[] },
   positionOf: (item: Item) => readonly number[],
 ): readonly Item[] {
   const page = items.slice(0, limit);
   const last = page.at(-1);
-  if (last !== undefined && items.length > limit)
-    linkNext(request, reply, linkLimit, { list, position: positionOf(last) });
+  if (last !== undefined && items.length > limit) linkNext(request, reply, limit, { list, position: positionOf(last) });
   return page;
 }
 

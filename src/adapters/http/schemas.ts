@@ -53,7 +53,7 @@ export const keyParams = z.object({ key_id: pathId('ID of the API key.', 17) });
 export const storageKeyParams = z.object({
   access_key_id: z
     .string()
-    .regex(/^\w{1,128}$/)
+    .regex(/^[\x21-\x7e]{1,128}$/)
     .meta({ description: 'ID of the access key.', examples: ['7KQ2V4MZJ9T1X5B8N3WD'] }),
 });
 export const customerParams = z.object({ customer_id: pathId('ID of the customer.', 31) });

@@ -112,19 +112,24 @@ export async function selectAttributes(
   return query.execute();
 }
 
-/** Spaces around a foreign key are ignored, as in files. */
+const attributeIdForm = /^[1-9]\d{0,17}$/;
+
 async function selectKnownKeys(
   db: Database,
   partnerId: PartnerId,
   type: KeyType,
   keys: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const known =
+  const { rows } =
     type === keyType.attributeId
-      ? sql`SELECT id::text AS key FROM attribute WHERE partner_id = ${partnerId}`
-      : sql`SELECT btrim(foreign_key) AS key FROM attribute_foreign_key WHERE partner_id = ${partnerId}`;
-  const { rows } = await sql<{ key: string }>`
-    SELECT known.key FROM (${known}) AS known WHERE known.key = ANY(${keys}::text[])`.execute(db);
+      ? await sql<{ key: string }>`
+          SELECT id::text AS key FROM attribute
+          WHERE partner_id = ${partnerId} AND id = ANY(${keys.filter((key) => attributeIdForm.test(key))}::bigint[])`.execute(
+          db,
+        )
+      : await sql<{ key: string }>`
+          SELECT foreign_key AS key FROM attribute_foreign_key
+          WHERE partner_id = ${partnerId} AND foreign_key = ANY(${keys}::text[])`.execute(db);
   return new Set(rows.map(({ key }) => key));
 }
 

@@ -20,7 +20,7 @@ export type RequestRecords = AcceptedRequests & {
   readonly find: (tx: Tx, key: RequestKey) => Promise<StoredRequest | null>;
   /** Fails with `quota_exceeded` if the partner has as many recorded requests as it can have. */
   readonly requireRoom: (tx: Tx, partnerId: PartnerId) => Promise<void>;
-  /** Stores the request and replaces an expired one. The caller holds the claim. */
+  /** Stores the request, replacing any expired one. The caller holds the claim. */
   readonly save: (tx: Tx, key: RequestKey, request: StoredRequest) => Promise<void>;
 };
 

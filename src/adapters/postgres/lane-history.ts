@@ -4,6 +4,9 @@ import { estimateSecondsLeft, openStatuses } from '../../domain/job.ts';
 import { type LaneHistory, jobsInHistory } from '../../domain/lane-estimate.ts';
 import type { Database, Tx } from './db/tables.ts';
 
+/** Bounds the search for jobs that were not canceled. */
+const jobsRead = 10 * jobsInHistory;
+
 export async function selectLaneHistory(db: Database | Tx, partnerId: PartnerId): Promise<LaneHistory> {
   const { rows } = await sql<{
     finished: readonly (readonly [createdAt: number, finishedAt: number])[] | null;
@@ -19,8 +22,10 @@ export async function selectLaneHistory(db: Database | Tx, partnerId: PartnerId)
       SELECT json_agg(json_build_array(
         extract(epoch FROM created_at) * 1000, extract(epoch FROM finished_at) * 1000) ORDER BY seq DESC) AS finished
       FROM (
-        SELECT seq, created_at, finished_at FROM job
-        WHERE job.partner_id = partner.id AND finished_at IS NOT NULL AND NOT cancelled ORDER BY seq DESC LIMIT ${jobsInHistory}
+        SELECT * FROM (
+          SELECT seq, created_at, finished_at, cancelled FROM job
+          WHERE job.partner_id = partner.id AND finished_at IS NOT NULL ORDER BY seq DESC LIMIT ${jobsRead}
+        ) AS newest WHERE NOT cancelled ORDER BY seq DESC LIMIT ${jobsInHistory}
       ) AS job
     ) AS ended
     LEFT JOIN LATERAL (

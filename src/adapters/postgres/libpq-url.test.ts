@@ -8,7 +8,7 @@ describe('withParameters', () => {
     expect(search).toBe('?options=-c%20statement_timeout%3D1s&application_name=x%2By');
   });
 
-  it('keeps a URL without parameters', () => {
+  it('leaves a URL without parameters unchanged', () => {
     const { href } = withParameters('postgres://a@b/c', (parameters) => parameters.delete('uselibpqcompat'));
     expect(href).toBe('postgres://a@b/c');
   });

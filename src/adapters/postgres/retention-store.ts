@@ -26,8 +26,8 @@ export function postgresRetentionStore(db: Database): RetentionStore {
 }
 
 /**
- * A process of an earlier release can store a report of an audience after its deletion. The lock makes such a process
- * wait, so that no report is added between the two deletes.
+ * A process running an earlier release can store a report for an audience after the audience is deleted. The lock makes
+ * such a process wait, so that no report is added between the two deletes.
  */
 async function deleteAudiences(tx: Tx, limit: number): Promise<number> {
   const { rows } = await sql<{ id: number }>`

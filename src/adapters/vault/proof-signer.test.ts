@@ -18,7 +18,7 @@ describe('ed25519ProofSigner', () => {
     expect(Buffer.from(ed25519ProofSigner(seed).publicKey ?? '', 'base64').toString('hex')).toBe(expected);
   });
 
-  it('signs a proof so that a change to it is detected', () => {
+  it('signs a proof so that any change to it is detected', () => {
     const signature = ed25519ProofSigner(new Secret('ab'.repeat(32))).sign(proof);
     const x = Buffer.from(signature?.public_key ?? '', 'base64').toString('base64url');
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });

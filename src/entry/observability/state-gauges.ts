@@ -79,7 +79,7 @@ export function createStateGauges() {
     new Gauge({ name, help, labelNames: ['state'], registers });
   const openJobs = perState(
     'inlet_open_jobs',
-    'Unfinished jobs, by `state` (pending, running, or cleaning). A job in state `cleaning` is canceled but not yet cleaned up.',
+    'Unfinished jobs, by `state` (pending, running, or cleaning). A job in the `cleaning` state is canceled but not yet cleaned up.',
   );
   const oldest = perState(
     'inlet_oldest_open_job_seconds',

@@ -41,7 +41,7 @@ export const thresholds = {
 /** Conditions without a metric, which therefore have no Prometheus rule. */
 export const alertsWithoutRule = ['InletReplicaUnreachable', 'InletDiskLow', 'InletBackupOverdue'] as const;
 
-/** A merge needs as much free space as it reads. `inlet doctor` uses the same share. */
+/** A merge needs as much free space as the data that it reads. `inlet doctor` uses the same share. */
 const leastFreeShare = 0.1;
 
 /** Leaves a day for the second attempt of a daily backup. */

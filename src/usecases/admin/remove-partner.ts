@@ -35,7 +35,7 @@ export type RemovePartnerDeps = {
   /** Removes devices that no partner has from the known devices, and rebuilds the device index. */
   readonly forgetDevices: () => Promise<void>;
   readonly report: (progress: string) => void;
-  /** Waits before the next check of what other processes do. */
+  /** Waits before checking again what other processes are doing. */
   readonly pause: (signal: AbortSignal) => Promise<void>;
 };
 

@@ -49,7 +49,7 @@ export function addChangeAudienceCommands(audience: Command): void {
 
   partnerCommand(audience, 'dismiss', {
     description: 'ignore a failed file, so that it no longer affects the status of the audience',
-    examples: [['inlet audience dismiss 3 71', 'Dismiss the failed file 71 of audience 3.']],
+    examples: [['inlet audience dismiss 3 71', 'Dismiss failed file 71 of audience 3.']],
   })
     .argument(...idArgument)
     .argument('<file>', 'file ID, as shown by `inlet audience show`')

@@ -18,7 +18,7 @@ export function afterCancel({ log_type, path_type }: Pick<ImportLog, 'log_type' 
   return 'You can retry the import later with the credentials of your bucket.';
 }
 
-/** Whether the API would accept a request to retry the job. */
+/** Whether the job can be retried. The API also rejects a retry of a subscription's import whose files another job has. */
 export function canRetry({ status, log_type }: Pick<ImportLog, 'status' | 'log_type'>): boolean {
   return status === 3 && log_type === 0;
 }

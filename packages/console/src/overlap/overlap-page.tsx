@@ -108,7 +108,7 @@ function leftOf({ limit, used }: Budgeted): string {
 function costText(audiences: number, budget: Budgeted | undefined): string {
   if (audiences < 2) return 'Choose at least two audiences.';
   const uses = `Uses ${formatCount(costOf(audiences))} of your privacy budget`;
-  const isFree = 'Free if it was counted before and the audiences have not changed.';
+  const isFree = 'Free if it has already been counted and the audiences have not changed since.';
   if (!budget || budget.limit === 0) return '';
   const left = Math.max(0, budget.limit - budget.used);
   return left < costOf(audiences)

@@ -6,11 +6,11 @@ export function isOpen({ status }: Pick<Deletion, 'status'>): boolean {
 }
 
 const waits: Readonly<Record<NonNullable<Deletion['waiting_for']>, string>> = {
-  loads: 'Waits until earlier imports are done.',
-  index: 'Waits until the index of the devices is updated.',
+  loads: 'Waiting for earlier imports to finish.',
+  index: 'Waiting for the device index to be updated.',
   servers: 'A server is unavailable or returned an error. The deletion is tried again.',
-  replaced_parts: 'Waits until replaced data is removed from the disks, which takes about ten minutes.',
-  detached_parts: 'Waits until your operator removes data that was set aside.',
+  replaced_parts: 'Waiting for replaced data to be removed from the disks, which takes about ten minutes.',
+  detached_parts: 'Waiting for your operator to remove data that was set aside.',
 };
 
 /** Why a deletion does not continue yet, or why it failed. */

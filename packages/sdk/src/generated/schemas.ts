@@ -973,7 +973,7 @@ export type OperatorBackups = {
   })[];
 };
 
-/** The `inlet` commands that are available now. The API only reads. */
+/** The `inlet` commands that are currently available. The API does not run them. */
 export type OperatorCommands = readonly ({
   readonly action: 'show' | 'cancel' | 'retry' | 'list_jobs' | 'list_keys' | 'suspend' | 'resume';
   /** The command, as a shell accepts it. */
@@ -1385,7 +1385,7 @@ export type ReplayEvents = {
   readonly after?: number | undefined;
 };
 
-/** A new composition report can be read. */
+/** A new composition report is available. */
 export type ReportEvent = {
   /** Unique ID of the event, also sent as the header `webhook-id`. */
   readonly id: string;

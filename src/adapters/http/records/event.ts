@@ -126,7 +126,7 @@ const reportEvent = z
         .meta({ description: 'How the report is split, or null for a report without a split.' }),
     }),
   })
-  .meta({ id: 'ReportEvent', description: 'A new composition report can be read.' });
+  .meta({ id: 'ReportEvent', description: 'A new composition report is available.' });
 
 const subscriptionEvent = z
   .object({

@@ -18,7 +18,10 @@ const cli = z
     }),
   )
   .max(10)
-  .meta({ id: 'OperatorCommands', description: 'The `inlet` commands that are available now. The API only reads.' });
+  .meta({
+    id: 'OperatorCommands',
+    description: 'The `inlet` commands that are currently available. The API does not run them.',
+  });
 
 const jobFields = {
   job_id: jobId,

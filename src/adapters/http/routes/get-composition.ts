@@ -23,7 +23,8 @@ const defaultEntries = 20;
 const query = z
   .strictObject({
     split: split.optional().meta({
-      description: 'Returns one entry per attribute and value of this field instead of one entry per attribute.',
+      description:
+        'Breaks the report down by this field: returns one entry for each combination of attribute and value instead of one entry per attribute.',
       examples: ['event'],
     }),
     order: z

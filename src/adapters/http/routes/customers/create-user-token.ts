@@ -30,7 +30,9 @@ export const createUserToken = defineRoute({
   problems: {
     ...customerNotFound,
     ...invalidRequest({ pointer: '/reason', detail: 'Unknown field "reason".' }),
-    ...ownQuota('A partner can have 100000 user tokens, including those that ended in the last 90 days.'),
+    ...ownQuota(
+      'A partner can have up to 100,000 user tokens, including those that expired or were revoked in the last 90 days.',
+    ),
   },
   handler: (deps: OwnCustomerDeps & { readonly userTokens: KeyIssuer } & IdempotencyDeps) => async (request, reply) => {
     const { customer_id: customerId } = request.params;
