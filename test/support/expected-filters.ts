@@ -44,6 +44,8 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /^update "attribute" .* where "partner_id" = \$/,
     /from "attribute" .* where "attribute"\."partner_id" = \$/,
     /^select "id" from "attribute" where "partner_id" = \$/,
+    ofFoundJob,
+    ofFoundJob,
   ],
   'audience-files.ts': [
     // Other statements include this filter.
