@@ -201,7 +201,7 @@ describe('the configuration', () => {
         '    URL of the PostgreSQL control plane, including user and password.',
         '    Example: INLET_POSTGRES_URL=postgres://inlet:<password>@postgres.example.com:5432/inlet',
         '  INLET_API_PORT: must be a number',
-        '    Port of the api. 0 selects a free port.',
+        '    API port. 0 selects a free port.',
         '    Example: INLET_API_PORT=8080',
         '  INLET_LOG_LEVEL: must be one of debug, info, warn, or error',
         '    Minimum level of log messages.',

@@ -120,7 +120,7 @@ describe('inlet in a terminal', () => {
     expect(await show('audience clear 1', [type(question, 'y')])).toMatchObject({ code: 0 });
     expect((await show('audience show 1')).text).toMatch(/^devices +0$/m);
     const deletion = await show('delete-attributes sports --key-type foreign', [
-      { sees: 'This permanently deletes all data of 1 attribute (sports). Continue? [y/N] ', types: controlC },
+      { sees: 'This permanently deletes all data for 1 attribute (sports). Continue? [y/N] ', types: controlC },
     ]);
     expect([deletion.code, deletion.text]).toEqual([130, expect.stringContaining('interrupted: Nothing was changed.')]);
     expect((await show('imports')).text).not.toContain('delete');

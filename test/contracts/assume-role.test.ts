@@ -45,7 +45,9 @@ describe("assuming a partner's role", () => {
     const readable = store(own.bucket);
     const [object] = await readable.list('in/', 10);
     if (!object) throw new Error('nothing was listed');
-    expect(await readable.find('in/a.csv')).toEqual(object);
+    // A HEAD response has the time in whole seconds.
+    const { lastModified: _lastModified, ...version } = object;
+    expect(await readable.find('in/a.csv')).toMatchObject(version);
     const read = await readable.read(object, 100, signal);
     expect(Buffer.from(read?.content ?? []).toString()).toBe('some bytes');
     // Sends a signed request without the SDK, which would retry a rejected request.
