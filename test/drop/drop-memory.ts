@@ -158,7 +158,7 @@ function memoryCycles() {
 function memoryStorage(folder: string): DropStorage & { isUnavailable: boolean } {
   const objects = new Map<string, Buffer>();
   const keep = async (key: string, content: Buffer): Promise<void> => {
-    if (!(objects.get(key) ?? content).equals(content)) throw new Error(`the object ${key} has other content`);
+    if (!(objects.get(key) ?? content).equals(content)) throw new Error(`the object ${key} has different content`);
     objects.set(key, content);
   };
   const read = (key: string): Buffer => {
