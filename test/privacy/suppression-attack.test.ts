@@ -27,7 +27,7 @@ const own = 1_000;
 
 /** The fields that differ between two accounts that have done the same things: IDs, links, names, and times. */
 const incidental =
-  /(^|_)(id|at|etag|path|name|sequence|segment|salt|sha256)$|^(file|default_warehouse_segment_id|cursor|requested_by|by|link|signature|shard)$/;
+  /(^|_)(id|at|modified|etag|path|name|sequence|segment|salt|sha256)$|^(file|default_warehouse_segment_id|cursor|requested_by|by|link|signature|shard)$/;
 
 /** Whether this event is logged depends on whether an append was queued before the previous append's job had ended. */
 const isTimed = (value: unknown): boolean =>
